@@ -1,0 +1,85 @@
+"""Ids and hashes: made from content and position, never from a clock or a counter.
+
+The same input gives the same ids on every machine and in every process.
+"""
+
+import hashlib
+import unicodedata
+from typing import Any
+
+import msgspec
+
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
+def digest(*parts: str | bytes, size: int = 10) -> str:
+    """Hashes parts so that no two different lists of parts collide by concatenation.
+
+    Args:
+        parts: Texts or bytes, in order.
+        size: Length of the hash in bytes.
+
+    Returns:
+        ``2 * size`` hexadecimal digits of a BLAKE2b hash.
+    """
+    state = hashlib.blake2b(digest_size=size)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        state.update(len(data).to_bytes(8, "big"))
+        state.update(data)
+    return state.hexdigest()
+
+
+def canonical_json(value: Any) -> str:
+    """JSON text with sorted keys: equal values give equal text.
+
+    Args:
+        value: JSON values, dataclasses or ``msgspec`` structs.
+    """
+    return _ENCODER.encode(value).decode()
+
+
+def configuration_hash(configuration: Any) -> str:
+    """The hash that a result carries of the configuration that made it (16 hex digits)."""
+    return digest(canonical_json(configuration), size=8)
+
+
+def graph_id(kind: str, format_name: str, record: str | None, content: str | bytes) -> str:
+    """Id of a graph: ``run-...`` or ``decomposition-...``.
+
+    Args:
+        kind: ``run`` or ``decomposition``.
+        format_name: The reader's name.
+        record: The record inside the file, None for the whole file. Two equal records of
+            one file are two graphs.
+        content: The record's own bytes or canonical text.
+    """
+    return f"{kind}-{digest(format_name, record or '', content)}"
+
+
+def task_id(name: str, dataset: str | None = None) -> str:
+    """Id of a task: the same for each run and decomposition of it."""
+    return f"task-{digest(dataset or '', name)}"
+
+
+def method_id(name: str, framework: str | None = None) -> str:
+    """Id of a method."""
+    return f"method-{digest(name, framework or '')}"
+
+
+def dataset_id(name: str) -> str:
+    """Id of a data set."""
+    return f"dataset-{digest(name)}"
+
+
+def normalize_content(text: str) -> str:
+    """The form in which contents are compared: NFKC, case folded, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def content_hash(text: str) -> str:
+    """Hash of the normalized content (32 hex digits).
+
+    Source: ForestBench's content redundancy counts distinct normalized content hashes.
+    """
+    return digest(normalize_content(text), size=16)

@@ -1,0 +1,523 @@
+"""A graph as the rows of a store, and rows as a graph again: two inverse pure functions."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from graphstore import identity
+from graphstore.errors import StoreDamagedError
+from graphstore.model import (
+    Access,
+    Agent,
+    Artifact,
+    Attributes,
+    CollaborationGraph,
+    Coupling,
+    Edge,
+    Link,
+    Method,
+    Node,
+    Organization,
+    Outcome,
+    Proposal,
+    Resource,
+    Source,
+    Task,
+    Unit,
+)
+from graphstore.store import Row, Rows
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MAX_DATETIME_NS = 253_402_300_799_999_999_000
+_OUTCOME_FIELDS = Outcome.__struct_fields__
+_NODE_FIELDS = (
+    "name",
+    "index",
+    "kind",
+    "role",
+    "delivery",
+    "content",
+    "content_hash",
+    "round",
+    "started_at",
+    "ended_at",
+    "tokens_in",
+    "tokens_out",
+    "status",
+)
+
+
+def fingerprint(graph: CollaborationGraph) -> str:
+    """Hash of everything that a graph says, except the name of the file it came from.
+
+    The task's shared fields are left out too: a store keeps those once for all graphs.
+    """
+    value = msgspec.to_builtins(graph)
+    del value["source"]["uri"]
+    value["task"] = graph.task.id
+    return identity.digest(identity.canonical_json(value), size=16)
+
+
+def graph_label(graph_id: str) -> str:
+    """The label of the node that stands for a graph: ``Run`` or ``Decomposition``."""
+    return "Run" if graph_id.startswith("run-") else "Decomposition"
+
+
+def graph_rows(graph: CollaborationGraph) -> Rows:
+    """A graph as rows.
+
+    Args:
+        graph: A validated graph.
+
+    Returns:
+        Nodes and relations for :mod:`graphstore.schema`'s table.
+    """
+    rows = Rows()
+    top = graph_label(graph.id)
+    item = "Action" if graph.kind == "run" else "Subtask"
+    rows.node(
+        top,
+        {
+            "id": graph.id,
+            "name": graph.name,
+            "fingerprint": fingerprint(graph),
+            "format": graph.source.format,
+            "uri": graph.source.uri,
+            "record": graph.source.record,
+            "sha256": graph.source.sha256,
+            "reader_version": graph.source.reader_version,
+            "warnings": list(graph.source.warnings) or None,
+            "attributes": _json(graph.attributes),
+            **{name: getattr(graph.outcome, name) for name in _OUTCOME_FIELDS},
+            "node_count": len(graph.nodes),
+            "edge_count": len(graph.edges),
+            "inferred_edge_count": graph.inferred_edges,
+            "agent_count": len(graph.agents),
+        },
+    )
+    _task_rows(rows, graph, top)
+    _organization_rows(rows, graph, top)
+    for position, agent in enumerate(graph.agents):
+        _agent_rows(rows, graph.id, top, position, agent)
+    for position, resource in enumerate(graph.resources):
+        rows.node(
+            "Resource",
+            {
+                "id": resource.id,
+                "name": resource.name,
+                "type": resource.type,
+                "position": position,
+            },
+        )
+        rows.relate(
+            "HAS_RESOURCE", top, "Resource", {"source": graph.id, "target": resource.id}
+        )
+    _node_rows(rows, graph, top, item)
+    informs = "INFORMS" if item == "Action" else "PRECEDES"
+    for edge in graph.edges:
+        rows.relate(
+            informs,
+            item,
+            item,
+            {"source": edge.source, "target": edge.target, "basis": edge.basis},
+        )
+    for coupling in graph.couplings:
+        rows.relate(
+            "COUPLED_WITH",
+            item,
+            item,
+            {
+                "source": coupling.source,
+                "target": coupling.target,
+                "resources": list(coupling.resources) or None,
+                "basis": coupling.basis,
+            },
+        )
+    for position, proposal in enumerate(graph.proposals):
+        _proposal_rows(rows, graph.id, top, item, position, proposal)
+    return rows
+
+
+def graph_from_rows(rows: Rows) -> CollaborationGraph:
+    """The graph that :func:`graph_rows` was given.
+
+    Args:
+        rows: All rows of exactly one graph, with its task, method and organization, each
+            group in any order.
+
+    Raises:
+        StoreDamagedError: A part is missing.
+    """
+    top = "Run" if "Run" in rows.nodes else "Decomposition"
+    item = "Action" if top == "Run" else "Subtask"
+    try:
+        (head,) = rows.nodes[top]
+        (task,) = rows.nodes["Task"]
+        items = sorted(rows.nodes.get(item, ()), key=lambda row: row["index"])
+        index = {row["id"]: row["index"] for row in items}
+        agents = _ordered(rows, "Agent")
+        resources = _ordered(rows, "Resource")
+        plays = _one_target(rows, ("PLAYS", "Agent", "Unit"))
+        return CollaborationGraph(
+            id=head["id"],
+            kind="run" if top == "Run" else "decomposition",
+            name=head["name"],
+            task=Task(**{name: task[name] for name in Task.__struct_fields__ if name in task}),
+            method=_method(rows),
+            organization=_organization(rows),
+            agents=tuple(
+                Agent(
+                    id=row["id"],
+                    name=row["name"],
+                    role=row["role"],
+                    role_name=row.get("role_name"),
+                    kind=row["kind"],
+                    unit=plays.get(row["id"]),
+                    attributes=_parsed(row),
+                )
+                for row in agents
+            ),
+            nodes=_nodes(rows, item, items, agents, resources),
+            edges=tuple(
+                Edge(source=row["source"], target=row["target"], basis=row["basis"])
+                for row in _by_index(
+                    rows, "INFORMS" if item == "Action" else "PRECEDES", item, index
+                )
+            ),
+            couplings=tuple(
+                Coupling(
+                    source=row["source"],
+                    target=row["target"],
+                    resources=tuple(row.get("resources", ())),
+                    basis=row["basis"],
+                )
+                for row in _by_index(rows, "COUPLED_WITH", item, index)
+            ),
+            resources=tuple(
+                Resource(id=row["id"], name=row["name"], type=row.get("type"))
+                for row in resources
+            ),
+            proposals=_proposals(rows, item),
+            outcome=Outcome(**{name: head[name] for name in _OUTCOME_FIELDS if name in head}),
+            source=Source(
+                format=head["format"],
+                uri=head["uri"],
+                record=head.get("record"),
+                sha256=head.get("sha256"),
+                reader_version=head["reader_version"],
+                warnings=tuple(head.get("warnings", ())),
+            ),
+            attributes=_parsed(head),
+        )
+    except (KeyError, ValueError) as error:
+        raise StoreDamagedError(f"a stored graph lacks a part: {error}") from error
+
+
+def _json(value: Attributes) -> str | None:
+    return identity.canonical_json(value) if value else None
+
+
+def _parsed(row: Row, name: str = "attributes") -> Attributes:
+    text = row.get(name)
+    return msgspec.json.decode(text) if text else {}
+
+
+def _time(nanoseconds: int | None) -> datetime | None:
+    if nanoseconds is None or not 0 <= nanoseconds <= _MAX_DATETIME_NS:
+        return None
+    return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+
+
+def _task_rows(rows: Rows, graph: CollaborationGraph, top: str) -> None:
+    task = graph.task
+    rows.node("Task", {name: getattr(task, name) for name in task.__struct_fields__})
+    rows.relate("OF_TASK", top, "Task", {"source": graph.id, "target": task.id})
+    if task.dataset is not None:
+        dataset = identity.dataset_id(task.dataset)
+        rows.node("Dataset", {"id": dataset, "name": task.dataset})
+        rows.relate("HAS_TASK", "Dataset", "Task", {"source": dataset, "target": task.id})
+    if graph.method is not None:
+        method = graph.method
+        rows.node(
+            "Method", {"id": method.id, "name": method.name, "framework": method.framework}
+        )
+        rows.relate("BY_METHOD", top, "Method", {"source": graph.id, "target": method.id})
+
+
+def _organization_rows(rows: Rows, graph: CollaborationGraph, top: str) -> None:
+    organization = graph.organization
+    if organization is None:
+        return
+    rows.node(
+        "Organization",
+        {
+            "id": organization.id,
+            "name": organization.name,
+            "hash": organization.hash,
+            "state": _json(organization.state),
+            "policy": _json(organization.policy),
+        },
+    )
+    rows.relate(
+        "CONFIGURED_AS", top, "Organization", {"source": graph.id, "target": organization.id}
+    )
+    for position, unit in enumerate(organization.units):
+        rows.node(
+            "Unit",
+            {
+                "id": unit.id,
+                "name": unit.name,
+                "role": unit.role,
+                "position": position,
+                "attributes": _json(unit.attributes),
+            },
+        )
+        rows.relate(
+            "HAS_UNIT", "Organization", "Unit", {"source": organization.id, "target": unit.id}
+        )
+    for link in organization.links:
+        rows.relate(
+            "MAY_SEND",
+            "Unit",
+            "Unit",
+            {"source": link.source, "target": link.target, "kinds": list(link.kinds) or None},
+        )
+
+
+def _agent_rows(rows: Rows, graph: str, top: str, position: int, agent: Agent) -> None:
+    rows.node(
+        "Agent",
+        {
+            "id": agent.id,
+            "name": agent.name,
+            "role": agent.role,
+            "role_name": agent.role_name,
+            "kind": agent.kind,
+            "position": position,
+            "attributes": _json(agent.attributes),
+        },
+    )
+    rows.relate("HAS_AGENT", top, "Agent", {"source": graph, "target": agent.id})
+    if agent.unit is not None:
+        rows.relate("PLAYS", "Agent", "Unit", {"source": agent.id, "target": agent.unit})
+
+
+def _node_rows(rows: Rows, graph: CollaborationGraph, top: str, item: str) -> None:
+    has = "HAS_ACTION" if item == "Action" else "HAS_SUBTASK"
+    artifacts: dict[Artifact, str] = {}
+    previous: str | None = None
+    for node in graph.nodes:
+        rows.node(
+            item,
+            {
+                "id": node.id,
+                "graph": graph.id,
+                **{name: getattr(node, name) for name in _NODE_FIELDS},
+                "started_at_time": _time(node.started_at),
+                "ended_at_time": _time(node.ended_at),
+                "attributes": _json(node.attributes),
+            },
+        )
+        rows.relate(has, top, item, {"source": graph.id, "target": node.id})
+        if item == "Subtask":
+            rows.relate(
+                "DECOMPOSES_INTO", "Task", item, {"source": graph.task.id, "target": node.id}
+            )
+        elif previous is not None:
+            rows.relate("NEXT", item, item, {"source": previous, "target": node.id})
+        previous = node.id
+        if node.agent is not None:
+            rows.relate("PERFORMED", "Agent", item, {"source": node.agent, "target": node.id})
+        for recipient in node.recipients:
+            rows.relate("SENT_TO", item, "Agent", {"source": node.id, "target": recipient})
+        if node.parent is not None:
+            rows.relate("PARENT_OF", item, item, {"source": node.parent, "target": node.id})
+        for access in node.accesses:
+            rows.relate(
+                "READS" if access.mode == "read" else "WRITES",
+                item,
+                "Resource",
+                {"source": node.id, "target": access.resource},
+            )
+        for relation, used in (("REQUIRES", node.inputs), ("PRODUCES", node.outputs)):
+            for position, artifact in enumerate(used):
+                if artifact not in artifacts:
+                    artifacts[artifact] = f"{graph.id}/artifact/{len(artifacts)}"
+                    rows.node(
+                        "Artifact",
+                        {
+                            "id": artifacts[artifact],
+                            "name": artifact.name,
+                            "type": artifact.type,
+                        },
+                    )
+                rows.relate(
+                    relation,
+                    item,
+                    "Artifact",
+                    {"source": node.id, "target": artifacts[artifact], "position": position},
+                )
+
+
+def _proposal_rows(
+    rows: Rows, graph: str, top: str, item: str, position: int, proposal: Proposal
+) -> None:
+    rows.node(
+        "Proposal",
+        {
+            "id": proposal.id,
+            "name": f"{proposal.phase} {proposal.unit}",
+            "unit": proposal.unit,
+            "phase": proposal.phase,
+            "value": proposal.value,
+            "score": proposal.score,
+            "valid": proposal.valid,
+            "position": position,
+        },
+    )
+    rows.relate("HAS_PROPOSAL", top, "Proposal", {"source": graph, "target": proposal.id})
+    if proposal.node is not None:
+        rows.relate(
+            "PROPOSES", item, "Proposal", {"source": proposal.node, "target": proposal.id}
+        )
+    if proposal.agent is not None:
+        rows.relate(
+            "OFFERED", "Agent", "Proposal", {"source": proposal.agent, "target": proposal.id}
+        )
+
+
+def _ordered(rows: Rows, label: str) -> list[Row]:
+    return sorted(rows.nodes.get(label, ()), key=lambda row: row["position"])
+
+
+def _one_target(rows: Rows, key: tuple[str, str, str]) -> dict[str, str]:
+    return {row["source"]: row["target"] for row in rows.relations.get(key, ())}
+
+
+def _one_source(rows: Rows, key: tuple[str, str, str]) -> dict[str, str]:
+    return {row["target"]: row["source"] for row in rows.relations.get(key, ())}
+
+
+def _by_index(rows: Rows, type: str, item: str, index: dict[str, int]) -> list[Row]:
+    return sorted(
+        rows.relations.get((type, item, item), ()),
+        key=lambda row: (index[row["source"]], index[row["target"]]),
+    )
+
+
+def _grouped(
+    relations: Iterable[Row], place: dict[str, int] | None = None
+) -> dict[str, list[Row]]:
+    """Relations by source, in the order of the target's place or of their own position."""
+
+    def order(row: Row) -> int:
+        position: int = row["position"] if place is None else place[row["target"]]
+        return position
+
+    found: dict[str, list[Row]] = {}
+    for row in sorted(relations, key=order):
+        found.setdefault(row["source"], []).append(row)
+    return found
+
+
+def _nodes(
+    rows: Rows, item: str, items: list[Row], agents: list[Row], resources: list[Row]
+) -> tuple[Node, ...]:
+    agent_place = {row["id"]: row["position"] for row in agents}
+    resource_place = {row["id"]: row["position"] for row in resources}
+    artifacts = {
+        row["id"]: Artifact(name=row["name"], type=row.get("type"))
+        for row in rows.nodes.get("Artifact", ())
+    }
+    performed = _one_source(rows, ("PERFORMED", "Agent", item))
+    parents = _one_source(rows, ("PARENT_OF", item, item))
+    sent = _grouped(rows.relations.get(("SENT_TO", item, "Agent"), ()), agent_place)
+    inputs = _grouped(rows.relations.get(("REQUIRES", item, "Artifact"), ()))
+    outputs = _grouped(rows.relations.get(("PRODUCES", item, "Artifact"), ()))
+    accesses: dict[str, list[tuple[int, Access]]] = {}
+    for type_, mode in (("READS", "read"), ("WRITES", "write")):
+        for row in rows.relations.get((type_, item, "Resource"), ()):
+            access: Any = Access(resource=row["target"], mode=mode)  # type: ignore[arg-type]
+            accesses.setdefault(row["source"], []).append(
+                (resource_place[row["target"]], access)
+            )
+    return tuple(
+        Node(
+            id=row["id"],
+            **{name: row[name] for name in _NODE_FIELDS if name in row},
+            agent=performed.get(row["id"]),
+            recipients=tuple([other["target"] for other in sent.get(row["id"], ())]),
+            inputs=tuple([artifacts[other["target"]] for other in inputs.get(row["id"], ())]),
+            outputs=tuple([artifacts[other["target"]] for other in outputs.get(row["id"], ())]),
+            accesses=tuple(
+                access
+                for _, access in sorted(
+                    accesses.get(row["id"], ()), key=lambda pair: (pair[0], pair[1].mode)
+                )
+            ),
+            parent=parents.get(row["id"]),
+            attributes=_parsed(row),
+        )
+        for row in items
+    )
+
+
+def _method(rows: Rows) -> Method | None:
+    for row in rows.nodes.get("Method", ()):
+        return Method(id=row["id"], name=row["name"], framework=row.get("framework"))
+    return None
+
+
+def _organization(rows: Rows) -> Organization | None:
+    for row in rows.nodes.get("Organization", ()):
+        units = _ordered(rows, "Unit")
+        place = {unit["id"]: unit["position"] for unit in units}
+        links = sorted(
+            rows.relations.get(("MAY_SEND", "Unit", "Unit"), ()),
+            key=lambda link: (place[link["source"]], place[link["target"]]),
+        )
+        return Organization(
+            id=row["id"],
+            name=row["name"],
+            hash=row["hash"],
+            units=tuple(
+                Unit(
+                    id=unit["id"],
+                    name=unit["name"],
+                    role=unit["role"],
+                    attributes=_parsed(unit),
+                )
+                for unit in units
+            ),
+            links=tuple(
+                Link(
+                    source=link["source"],
+                    target=link["target"],
+                    kinds=tuple(link.get("kinds", ())),
+                )
+                for link in links
+            ),
+            state=_parsed(row, "state"),
+            policy=_parsed(row, "policy"),
+        )
+    return None
+
+
+def _proposals(rows: Rows, item: str) -> tuple[Proposal, ...]:
+    agents = _one_source(rows, ("OFFERED", "Agent", "Proposal"))
+    nodes = _one_source(rows, ("PROPOSES", item, "Proposal"))
+    return tuple(
+        Proposal(
+            id=row["id"],
+            unit=row["unit"],
+            phase=row["phase"],
+            agent=agents.get(row["id"]),
+            node=nodes.get(row["id"]),
+            value=row.get("value"),
+            score=row.get("score"),
+            valid=row.get("valid"),
+        )
+        for row in _ordered(rows, "Proposal")
+    )

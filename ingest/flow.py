@@ -1,0 +1,72 @@
+"""Who consumed what: the rules that make edges.
+
+Source: the unified collaboration graph of ForestBench (an edge says that the target
+consumed the source's output). Rules 4 and 5 of the model: a message is delivered to its
+explicit recipients, else, in a group chat, to everybody else, else to nobody; an action
+consumes what was delivered to its agent since that agent's last action, else it continues
+that last action; a parent or reply that the trace names beats both.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from graphstore.builder import GraphBuilder
+from graphstore.model import Basis
+
+
+class FlowTracker:
+    """Makes the edges of a run, action by action, in the order of the trace.
+
+    Args:
+        builder: Receives the edges.
+    """
+
+    def __init__(self, builder: GraphBuilder) -> None:
+        self._builder = builder
+        self._inbox: dict[int, list[tuple[int, Basis]]] = {}
+        self._last: dict[int, int] = {}
+
+    def act(
+        self,
+        node: int,
+        agent: int | None,
+        *,
+        recipients: Iterable[int] = (),
+        explicit: Sequence[int] = (),
+        basis: Basis = "delivered",
+    ) -> None:
+        """Records that an agent acted: makes its edges, then delivers its message.
+
+        Args:
+            node: The action's position.
+            agent: The agent's position; None for an action that nobody owns, which gets
+                only explicit edges.
+            recipients: Positions of the agents that it was delivered to.
+            explicit: Positions of the actions that the trace names as its sources.
+            basis: What an edge made by this delivery is worth: ``inferred`` where the
+                reader guessed the recipients.
+        """
+        if explicit:
+            for source in explicit:
+                self._builder.edge(source, node, "explicit")
+            if agent is not None:
+                self._inbox.pop(agent, None)
+        elif agent is not None:
+            waiting = self._inbox.pop(agent, None)
+            if waiting:
+                for source, waiting_basis in waiting:
+                    self._builder.edge(source, node, waiting_basis)
+            elif agent in self._last:
+                self._builder.edge(self._last[agent], node, "continued")
+        if agent is not None:
+            self._last[agent] = node
+        for recipient in recipients:
+            if recipient != agent:
+                self._inbox.setdefault(recipient, []).append((node, basis))
+
+    def last_action(self, agent: int) -> int | None:
+        """The position of an agent's last action, None before its first."""
+        return self._last.get(agent)
+
+    def waiting(self, agent: int) -> tuple[int, ...]:
+        """The actions delivered to an agent that it has not consumed yet."""
+        return tuple(source for source, _ in self._inbox.get(agent, ()))
