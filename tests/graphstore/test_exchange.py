@@ -1,0 +1,64 @@
+import pytest
+
+from graphstore import exchange
+from graphstore.builder import GraphBuilder
+from graphstore.errors import InputError
+from tests.graphstore.test_records import make_run
+
+
+def make_decomposition():
+    builder = GraphBuilder(kind="decomposition", format="test", uri="b.json", content="y")
+    builder.set_task("t1", dataset="d")
+    group = builder.add("group", "all")
+    last = builder.add("subtask", "last", parent=group, content="Finish.")
+    first = builder.add("subtask", "first", parent=group, content="Begin.")
+    builder.edge(first, last, "explicit")
+    return builder.build()
+
+
+@pytest.fixture
+def graphs():
+    return sorted([make_run(), make_decomposition()], key=lambda graph: graph.id)
+
+
+def with_all_task_fields(graphs):
+    """Two graphs of one task share its fields once they stand in one file."""
+    import msgspec
+
+    full = next(graph.task for graph in graphs if graph.task.description)
+    return [msgspec.structs.replace(graph, task=full) for graph in graphs]
+
+
+def test_networkx_and_back(graphs):
+    made = exchange.to_networkx(graphs)
+    assert made.nodes[graphs[0].id]["label"] == "Decomposition"
+    assert exchange.from_networkx(made) == with_all_task_fields(graphs)
+
+
+def test_frames_and_back(graphs):
+    frames = exchange.to_frames(graphs)
+    assert len(frames["Action"]) == 2
+    assert frames["Action"]["tokens_in"].isna().tolist() == [True, False]
+    assert exchange.from_frames(frames) == with_all_task_fields(graphs)
+
+
+@pytest.mark.parametrize("format", exchange.FILE_FORMATS)
+def test_files_and_back(graphs, tmp_path, format):
+    path = tmp_path / "out"
+    exchange.write_file(graphs, path, format)
+    assert exchange.read_file(path, format) == with_all_task_fields(graphs)
+
+
+@pytest.mark.parametrize("format", ["graphml", "json", "gexf"])
+def test_the_same_graphs_give_the_same_bytes(graphs, tmp_path, format):
+    for name in ("one", "two"):
+        exchange.write_file(graphs, tmp_path / name, format)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.parametrize("format", ["graphml", "json"])
+def test_a_foreign_file_is_refused_with_its_name(tmp_path, format):
+    path = tmp_path / "foreign"
+    path.write_text('{"nodes": [{"id": 1}], "edges": []}')
+    with pytest.raises(InputError, match="foreign"):
+        exchange.read_file(path, format)
