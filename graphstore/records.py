@@ -107,7 +107,7 @@ def graph_rows(graph: CollaborationGraph) -> Rows:
             {
                 "id": resource.id,
                 "name": resource.name,
-                "type": resource.type,
+                "resource_type": resource.type,
                 "position": position,
             },
         )
@@ -196,7 +196,7 @@ def graph_from_rows(rows: Rows) -> CollaborationGraph:
                 for row in _by_index(rows, "COUPLED_WITH", item, index)
             ),
             resources=tuple(
-                Resource(id=row["id"], name=row["name"], type=row.get("type"))
+                Resource(id=row["id"], name=row["name"], type=row.get("resource_type"))
                 for row in resources
             ),
             proposals=_proposals(rows, item),
@@ -350,7 +350,7 @@ def _node_rows(rows: Rows, graph: CollaborationGraph, top: str, item: str) -> No
                         {
                             "id": artifacts[artifact],
                             "name": artifact.name,
-                            "type": artifact.type,
+                            "artifact_type": artifact.type,
                         },
                     )
                 rows.relate(
@@ -428,7 +428,7 @@ def _nodes(
     agent_place = {row["id"]: row["position"] for row in agents}
     resource_place = {row["id"]: row["position"] for row in resources}
     artifacts = {
-        row["id"]: Artifact(name=row["name"], type=row.get("type"))
+        row["id"]: Artifact(name=row["name"], type=row.get("artifact_type"))
         for row in rows.nodes.get("Artifact", ())
     }
     performed = _one_source(rows, ("PERFORMED", "Agent", item))

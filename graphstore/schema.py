@@ -1,9 +1,9 @@
-"""Labels, relations, keys, constraints and indexes: the one table that both stores are built from.
+"""Labels, relations, keys, constraints and indexes: the one table that stores are built from.
 
 A property's name is the model's field name wherever the model has one. Maps are kept as
 JSON text (type ``json``), because neither engine agrees with the other on nested values.
 Every label has a unique ``id`` and, since an engine makes one up where it is unset, a
-``name``.
+``name``. For the same reason no property is called ``type``, ``title`` or ``label``.
 """
 
 from dataclasses import dataclass
@@ -209,13 +209,16 @@ LABELS: tuple[NodeLabel, ...] = (
         ),
     ),
     NodeLabel(
-        "Artifact", "graph", "Something that a node needs or makes.", (Property("type"),)
+        "Artifact",
+        "graph",
+        "Something that a node needs or makes.",
+        (Property("artifact_type"),),
     ),
     NodeLabel(
         "Resource",
         "graph",
         "State that several nodes of a graph share.",
-        (Property("type"), Property("position", "integer")),
+        (Property("resource_type"), Property("position", "integer")),
     ),
     NodeLabel(
         "Library",
