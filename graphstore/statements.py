@@ -183,9 +183,11 @@ def read_nodes(top: str) -> dict[str, str]:
         f"RETURN id, {_columns('node', stored_properties(top))}"
     }
     for label, path in _paths(top, "node").items():
+        # Only an artifact is reached several times.
+        distinct = "DISTINCT " if label == "Artifact" else ""
         texts[label] = (
             f"UNWIND $ids AS id MATCH (graph:{top} {{id: id}}) MATCH {path} "
-            f"RETURN DISTINCT id, {_columns('node', stored_properties(label))}"
+            f"RETURN {distinct}id, {_columns('node', stored_properties(label))}"
         )
     return texts
 
@@ -294,7 +296,7 @@ def select_graphs(
     task: bool = False,
     ids: bool = False,
 ) -> str:
-    """Returns the ids of graphs that fit ``$dataset``, ``$method``, ``$task`` and ``$ids``.
+    """Returns id and node count of the graphs that fit the parameters named below.
 
     Args:
         top: ``Run`` or ``Decomposition``.
@@ -319,7 +321,7 @@ def select_graphs(
         tests.append("method.name = $method")
     if tests:
         parts.append("WHERE " + " AND ".join(tests))
-    parts.append("RETURN DISTINCT graph.id AS id")
+    parts.append("RETURN DISTINCT graph.id AS id, graph.node_count AS node_count")
     return " ".join(parts)
 
 
