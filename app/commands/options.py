@@ -1,0 +1,64 @@
+"""Options that several commands share."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphstore.errors import StoreUnreachableError
+
+if TYPE_CHECKING:
+    from graphstore.store import GraphStore
+
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        "-s",
+        metavar="URL",
+        envvar="MASGRAPH_STORE",
+        help=(
+            "A path for the embedded store (default: masgraph.db), or bolt:// or neo4j:// for "
+            "Neo4j, with NEO4J_USER and NEO4J_PASSWORD from the environment."
+        ),
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no messages.")]
+DatasetOption = Annotated[
+    str | None, typer.Option("--dataset", metavar="NAME", help="Only this data set.")
+]
+MethodOption = Annotated[
+    str | None, typer.Option("--method", metavar="NAME", help="Only this method.")
+]
+TaskOption = Annotated[
+    str | None, typer.Option("--task", metavar="NAME", help="Only this task (name or id).")
+]
+
+
+@contextmanager
+def opened(url: str | None, *, read_only: bool = False) -> Iterator["GraphStore"]:
+    """Opens the store that the options name, and closes it.
+
+    Raises:
+        StoreUnreachableError: It should be read, and there is no such file.
+    """
+    from graphstore.store import SERVER_SCHEMES, open_store
+
+    address = url or "masgraph.db"
+    on_server = address.partition("://")[0] in SERVER_SCHEMES and "://" in address
+    path = Path(address.removeprefix("file://"))
+    if read_only and not on_server and not path.exists() and not _log_of(path).exists():
+        raise StoreUnreachableError(
+            f"there is no store at {path}: make one with  masgraph ingest PATH --store {path}"
+        )
+    with open_store(address, read_only=read_only) as store:
+        yield store
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
