@@ -94,6 +94,7 @@ class _NodeDraft:
     tokens_out: int | None
     status: Status | None
     attributes: Attributes
+    content_hash: str | None
 
 
 @dataclass(slots=True)
@@ -324,6 +325,7 @@ class GraphBuilder:
         recipients: Iterable[int] = (),
         delivery: Delivery | None = None,
         content: str | None = None,
+        content_hash: str | None = None,
         inputs: Iterable[Artifact] = (),
         outputs: Iterable[Artifact] = (),
         accesses: Iterable[tuple[int, AccessMode]] = (),
@@ -342,6 +344,7 @@ class GraphBuilder:
             role: By default the agent's role.
             recipients: Positions of agents; order and repetition do not matter.
             delivery: Needed when there are recipients; dropped when there are none.
+            content_hash: Only for a trace that keeps the hash and not the content.
 
         Returns:
             The node's position.
@@ -369,6 +372,7 @@ class GraphBuilder:
                 tokens_out,
                 status,
                 attributes or {},
+                content_hash,
             )
         )
         return len(self._nodes) - 1
@@ -494,7 +498,7 @@ class GraphBuilder:
         nodes: list[str],
         resources: list[str],
     ) -> Node:
-        content, content_hash = None, None
+        content, content_hash = None, draft.content_hash
         if draft.content is not None:
             content = self.policy.text(draft.content)
             content_hash = identity.content_hash(self.policy.hashed(draft.content))

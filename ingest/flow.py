@@ -33,6 +33,7 @@ class FlowTracker:
         recipients: Iterable[int] = (),
         explicit: Sequence[int] = (),
         basis: Basis = "delivered",
+        derive: bool = True,
     ) -> None:
         """Records that an agent acted: makes its edges, then delivers its message.
 
@@ -44,8 +45,10 @@ class FlowTracker:
             explicit: Positions of the actions that the trace names as its sources.
             basis: What an edge made by this delivery is worth: ``inferred`` where the
                 reader guessed the recipients.
+            derive: False where the trace names all sources, even if there are none: what
+                waits for the agent is then settled without an edge.
         """
-        if explicit:
+        if explicit or not derive:
             for source in explicit:
                 self._builder.edge(source, node, "explicit")
             if agent is not None:

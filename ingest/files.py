@@ -1,0 +1,418 @@
+"""Finds trace files and opens them: folders, globs, standard input, gzip.
+
+A file is looked into only when somebody asks. What stands in a small file is kept until
+:meth:`LocalFile.release`; a large one is read again from disk each time, so that formats
+with one record a line can be larger than memory.
+"""
+
+import errno
+import gzip
+import hashlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from glob import glob, has_magic
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from graphstore.errors import InputError
+from ingest.reader import SAMPLE_BYTES
+
+STDIN = "-"
+
+KEPT_BYTES = 8 << 20
+"""A file of at most this size is read once and kept while it is worked on."""
+
+WHOLE_BYTES = 2 << 30
+"""The largest content that :meth:`LocalFile.data` returns at once."""
+
+LINE_BYTES = 512 << 20
+"""The longest line that :meth:`LocalFile.lines` returns."""
+
+BOMB_BYTES = 256 << 20
+BOMB_RATIO = 400
+"""A gzip file that grows past both, ``BOMB_BYTES`` and ``BOMB_RATIO`` times its own size, is
+refused: no trace compresses like that, and a small file could fill the memory."""
+
+SKIPPED_IN_FOLDERS = (".*", "*.db", "*.db-*", "*.db.*")
+"""Names that a folder's walk leaves out: hidden files, and stores with their logs and locks."""
+
+_BLOCK = 1 << 20
+_GZIP = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class LocalFile:
+    """One file on this machine: a :class:`ingest.reader.TraceFile`.
+
+    Args:
+        path: Where it lies, or ``-`` for standard input.
+        uri: How the caller named it; by default the path.
+        stdin: The stream that ``-`` stands for; by default the process's own.
+    """
+
+    def __init__(self, path: str, *, uri: str | None = None, stdin: BinaryIO | None = None):
+        self.path = path
+        self._uri = printable(uri or path)
+        self._stdin = stdin
+        self._spool: IO[bytes] | None = None
+        self._head: bytes | None = None
+        self._complete = False
+        self._sha256: str | None = None
+        self._position = 0
+
+    def __repr__(self) -> str:
+        return f"LocalFile({self._uri!r})"
+
+    @property
+    def uri(self) -> str:
+        """The file as it was named."""
+        return self._uri
+
+    @property
+    def size(self) -> int | None:
+        """Bytes on disk, compressed where the file is; None for standard input."""
+        try:
+            return Path(self.path).stat().st_size if self._on_disk else None
+        except OSError:
+            return None
+
+    @property
+    def position(self) -> int:
+        """How many of :attr:`size` bytes the current pass over the file has seen."""
+        return self._position
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the decompressed bytes, a byte order mark included.
+
+        Raises:
+            InputError: The file cannot be read.
+        """
+        if self._sha256 is None:
+            state = hashlib.sha256()
+            with self._open() as stream:
+                while block := stream.read(_BLOCK):
+                    state.update(block)
+            self._sha256 = state.hexdigest()
+        return self._sha256
+
+    @property
+    def sample(self) -> bytes:
+        """The first :data:`ingest.reader.SAMPLE_BYTES` bytes, without a byte order mark.
+
+        Raises:
+            InputError: The file cannot be read.
+        """
+        if self._head is None:
+            with self._open() as stream:
+                head = _read_up_to(stream, KEPT_BYTES + 1)
+            self._complete = len(head) <= KEPT_BYTES
+            if self._complete:
+                self._sha256 = hashlib.sha256(head).hexdigest()
+            else:
+                head = head[: SAMPLE_BYTES + len(_BYTE_ORDER_MARK)]
+            self._head = head.removeprefix(_BYTE_ORDER_MARK)
+        return self._head[:SAMPLE_BYTES]
+
+    @property
+    def sample_is_all(self) -> bool:
+        """Whether :attr:`sample` holds the whole file."""
+        self.sample  # noqa: B018 - reads the head
+        return self._complete and self._head is not None and len(self._head) <= SAMPLE_BYTES
+
+    def data(self) -> bytes:
+        """All bytes at once, without a byte order mark.
+
+        Raises:
+            InputError: The file cannot be read, or holds more than :data:`WHOLE_BYTES`.
+        """
+        self.sample  # noqa: B018 - reads a small file whole
+        if self._complete and self._head is not None:
+            self._position = self.size or 0
+            return self._head
+        blocks: list[bytes] = []
+        total = 0
+        state = hashlib.sha256()
+        with self._open() as stream:
+            while block := stream.read(_BLOCK):
+                total += len(block)
+                if total > WHOLE_BYTES:
+                    raise self._error(
+                        f"it holds more than {WHOLE_BYTES >> 30} GiB, and its format has to be "
+                        "read in one piece"
+                    )
+                state.update(block)
+                blocks.append(block)
+        self._sha256 = state.hexdigest()
+        return b"".join(blocks).removeprefix(_BYTE_ORDER_MARK)
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Lines with their numbers from 1, without line ends; blank lines are left out.
+
+        Raises:
+            InputError: The file cannot be read, or a line is longer than
+                :data:`LINE_BYTES`.
+        """
+        self.sample  # noqa: B018 - reads a small file whole
+        if self._complete and self._head is not None:
+            self._position = self.size or 0
+            for number, line in enumerate(self._head.split(b"\n"), 1):
+                if text := line.strip():
+                    yield number, text
+            return
+        with self._open() as stream:
+            number = 0
+            while line := stream.readline(LINE_BYTES + 1):
+                number += 1
+                if len(line) > LINE_BYTES:
+                    raise self._error(
+                        f"line {number} is longer than {LINE_BYTES >> 20} MiB",
+                    )
+                if number == 1:
+                    line = line.removeprefix(_BYTE_ORDER_MARK)
+                if text := line.strip():
+                    yield number, text
+
+    def release(self) -> None:
+        """Forgets what was kept of the content; the file can still be read again."""
+        self._head = None
+        self._complete = False
+
+    def close(self) -> None:
+        """Releases the content and the copy of standard input."""
+        self.release()
+        if self._spool is not None:
+            self._spool.close()
+            self._spool = None
+
+    @property
+    def _on_disk(self) -> bool:
+        return self.path != STDIN and self._spool is None
+
+    @contextmanager
+    def _open(self) -> "Iterator[_Counted | _Guarded]":
+        """The decompressed bytes from the start."""
+        self._position = 0
+        try:
+            raw = self._raw()
+            try:
+                magic = raw.read(len(_GZIP))
+                raw.seek(0)
+                counted = _Counted(raw, self)
+                if magic == _GZIP:
+                    with gzip.GzipFile(mode="rb", fileobj=counted) as plain:
+                        yield _Guarded(plain, self)
+                else:
+                    yield counted
+            finally:
+                if raw is not self._spool:
+                    raw.close()
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            cut = isinstance(error, EOFError)
+            raise self._error(
+                "the gzip data breaks off" if cut else "the gzip data is damaged"
+            ) from error
+        except OSError as error:
+            raise self._error(_plain(error)) from error
+
+    def _raw(self) -> IO[bytes]:
+        if self._spool is not None:
+            self._spool.seek(0)
+            return self._spool
+        if self.path == STDIN:
+            return self._spooled(self._stdin or sys.stdin.buffer)
+        mode = os.stat(self.path).st_mode  # noqa: PTH116 - Path hides the loop error
+        if stat.S_ISFIFO(mode):
+            with Path(self.path).open("rb") as stream:
+                return self._spooled(stream)
+        if stat.S_ISDIR(mode):
+            raise self._error("it is a folder")
+        if not stat.S_ISREG(mode):
+            raise self._error("it is neither a file nor a pipe")
+        return Path(self.path).open("rb")
+
+    def _spooled(self, stream: BinaryIO | IO[bytes]) -> IO[bytes]:
+        """A pipe can be read once: its content is kept in a temporary file."""
+        spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+        shutil.copyfileobj(stream, spool, _BLOCK)
+        spool.seek(0)
+        self._spool = spool
+        return spool
+
+    def _error(self, reason: str) -> InputError:
+        return InputError(reason, file=self._uri)
+
+
+class _Counted:
+    """A stream that tells its file how far it was read."""
+
+    def __init__(self, stream: IO[bytes], file: LocalFile) -> None:
+        self._stream = stream
+        self._file = file
+
+    def seek(self, offset: int) -> object:
+        self._file._position = offset
+        return self._stream.seek(offset)
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._stream.read(size)
+        self._file._position += len(block)
+        return block
+
+    def readline(self, size: int = -1) -> bytes:
+        line = self._stream.readline(size)
+        self._file._position += len(line)
+        return line
+
+
+class _Guarded:
+    """A decompressed stream that refuses to grow without end."""
+
+    def __init__(self, stream: gzip.GzipFile, file: LocalFile) -> None:
+        self._stream = stream
+        self._file = file
+        self._total = 0
+
+    def read(self, size: int = -1) -> bytes:
+        return self._checked(self._stream.read(size))
+
+    def readline(self, size: int = -1) -> bytes:
+        return self._checked(self._stream.readline(size))
+
+    def _checked(self, block: bytes) -> bytes:
+        self._total += len(block)
+        if self._total > BOMB_BYTES and self._total > BOMB_RATIO * self._file.position:
+            raise self._file._error(
+                f"the gzip data grows to more than {BOMB_RATIO} times its size, which no "
+                "trace does"
+            )
+        return block
+
+
+class UnreadableFile(LocalFile):
+    """Something that the walk of a folder could not enter: reading it says why."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path)
+        self._reason = reason
+
+    def _raw(self) -> IO[bytes]:
+        raise self._error(self._reason)
+
+
+def printable(name: str) -> str:
+    """A file name as valid Unicode: bytes that are none become U+FFFD."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
+def find_files(
+    paths: Iterable[str | os.PathLike[str]], *, stdin: BinaryIO | None = None
+) -> list[LocalFile]:
+    """The files that paths stand for, each once, in a fixed order.
+
+    Args:
+        paths: Files, folders (walked through in order of names, without hidden files and
+            stores), globs (``**`` goes through folders), or ``-`` for standard input. They
+            keep their order; what one path stands for is sorted.
+        stdin: The stream that ``-`` stands for; by default the process's own.
+
+    Returns:
+        The files. Not one of them has been read; a folder that may not be entered stands
+        for itself and says so when it is read.
+
+    Raises:
+        InputError: A path does not exist, or stands for no file at all.
+    """
+    found: dict[str, LocalFile] = {}
+    for path in paths:
+        name = os.fspath(path)
+        before = len(found)
+        known = False
+        for file in _expand(name, stdin):
+            key = file.path if file.path == STDIN else os.path.realpath(file.path)
+            known = known or key in found
+            found.setdefault(key, file)
+        if len(found) == before and not known:
+            raise InputError(_nothing(name), file=printable(name))
+    return list(found.values())
+
+
+def _expand(name: str, stdin: BinaryIO | None) -> Iterator[LocalFile]:
+    if name == STDIN:
+        yield LocalFile(STDIN, stdin=stdin)
+    elif os.path.lexists(name):
+        yield from _file_or_folder(name)
+    elif has_magic(name):
+        for match in sorted(glob(name, recursive=True)):  # noqa: PTH207 - keeps the name as given
+            yield from _file_or_folder(match)
+
+
+def _file_or_folder(name: str) -> Iterator[LocalFile]:
+    if Path(name).is_dir():
+        yield from _walk(name, set())
+    else:
+        yield LocalFile(name)
+
+
+def _walk(folder: str, above: set[str]) -> Iterator[LocalFile]:
+    """A folder's files; a link that leads back into a folder above is not followed."""
+    real = os.path.realpath(folder)
+    if real in above:
+        return
+    try:
+        with os.scandir(folder) as entries:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        yield UnreadableFile(folder, f"the folder cannot be entered ({_plain(error)})")
+        return
+    for entry in ordered:
+        if any(fnmatchcase(entry.name, pattern) for pattern in SKIPPED_IN_FOLDERS):
+            continue
+        if entry.is_dir():
+            yield from _walk(entry.path, above | {real})
+        elif entry.is_file() or entry.is_symlink():
+            yield LocalFile(entry.path)
+
+
+def _nothing(name: str) -> str:
+    if Path(name).is_dir():
+        return "the folder holds no files"
+    if has_magic(name):
+        return "no file matches this pattern"
+    return "there is no such file or folder"
+
+
+def _read_up_to(stream: _Counted | _Guarded, size: int) -> bytes:
+    blocks: list[bytes] = []
+    while size > 0 and (block := stream.read(min(size, _BLOCK))):
+        blocks.append(block)
+        size -= len(block)
+    return b"".join(blocks)
+
+
+_REASONS = {
+    errno.ENOENT: "there is no such file or folder",
+    errno.EACCES: "you may not read it",
+    errno.EPERM: "you may not read it",
+    errno.ELOOP: "its links lead in a circle",
+    errno.EISDIR: "it is a folder",
+}
+
+
+def _plain(error: OSError) -> str:
+    known = _REASONS.get(error.errno or 0)
+    return known or f"it cannot be read ({error.strerror or error})"
+
+
+def total_size(files: Sequence[LocalFile]) -> int | None:
+    """Bytes on disk of all files, None where one is a pipe."""
+    sizes = [file.size for file in files]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None

@@ -1,0 +1,194 @@
+"""Reads masgraph's own JSONL: what exporters write that know nothing of the model's insides.
+
+One JSON object a line is one run or decomposition. A file that holds one indented object,
+or an array of objects, reads the same. See ``docs/native-format.md``.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import msgspec
+
+from graphstore.builder import GraphBuilder
+from graphstore.errors import InputError
+from graphstore.model import CollaborationGraph, GraphKind
+from ingest import json_text
+from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
+from ingest.readers import native_records
+from ingest.readers.native_graph import fill
+from ingest.readers.native_records import RunRecord
+
+_ANYTHING = msgspec.json.Decoder(msgspec.Raw)
+_ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
+
+_MARK = re.compile(rb'(?<!\\)"masgraph"\s*:\s*\d')
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.?(.*)`)?$")
+_MISSING_FIELD = re.compile(r"Object missing required field `(.*?)`(?: - at `\$\.?(.*)`)?$")
+_AT = re.compile(r"^(.*?)(?: - at `\$\.?(.*)`)?$", re.DOTALL)
+_SURROGATES = "half a surrogate pair in a text was replaced by U+FFFD"
+
+
+class _Head(msgspec.Struct):
+    masgraph: int | None = None
+
+
+class NativeReader:
+    """masgraph's own format."""
+
+    format = "native"
+    title = "masgraph JSONL"
+    kind: GraphKind = "run"
+    version = "1"
+    capabilities = Capabilities(
+        time="yes",
+        tokens="yes",
+        recipients="yes",
+        outcome="yes",
+        notes=("It can say everything; what a file says depends on who wrote it.",),
+    )
+
+    def sniff(self, sample: bytes) -> bool:
+        """Whether an object, or an array of them, has the field ``masgraph``."""
+        start = sample.lstrip()
+        if start[:1] not in (b"{", b"["):
+            return False
+        line = start.partition(b"\n")[0]
+        try:
+            return msgspec.json.decode(line, type=_Head).masgraph is not None
+        except json_text.DECODE_ERRORS:
+            return _MARK.search(start) is not None
+
+    def read(
+        self, file: TraceFile, context: ReadContext
+    ) -> Iterator[CollaborationGraph | Rejection]:
+        """Yields a graph or a rejection for each record. Memory holds one record at a time.
+
+        Raises:
+            InputError: The file is neither lines of JSON nor one JSON document.
+        """
+        seen: dict[str, str] = {}
+        for piece in _pieces(file):
+            try:
+                yield self._graph(file, context, piece, seen)
+            except InputError as error:
+                yield Rejection(file=file.uri, record=piece.place, reason=error.reason)
+
+    def _graph(
+        self, file: TraceFile, context: ReadContext, piece: "_Piece", seen: dict[str, str]
+    ) -> CollaborationGraph:
+        try:
+            record, raw = json_text.decode(
+                piece.raw, native_records.decoder, first_line=piece.line
+            )
+        except msgspec.ValidationError as error:
+            raise InputError(explain_field(str(error))) from error
+        if record.id is not None and seen.setdefault(record.id, piece.place) != piece.place:
+            raise InputError(
+                f"the id {record.id!r} stands twice in the file (first in record "
+                f"{seen[record.id]})"
+            )
+        builder = GraphBuilder(
+            kind="run" if isinstance(record, RunRecord) else "decomposition",
+            format=self.format,
+            uri=file.uri,
+            content=msgspec.json.format(raw, indent=-1),
+            record=piece.place if record.id is None else record.id,
+            sha256=file.sha256,
+            reader_version=self.version,
+            policy=context.policy,
+            role_of=context.role_of,
+        )
+        for sentence in record.warnings:
+            builder.warn(sentence)
+        if piece.repaired or raw is not piece.raw:
+            builder.warn(_SURROGATES)
+        fill(builder, record)
+        return builder.build()
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """The bytes of one record.
+
+    Attributes:
+        place: Its line, or its position in an array, from 1.
+        line: The line of the file at which it begins; 1 inside a document.
+    """
+
+    place: str
+    line: int
+    raw: bytes
+    repaired: bool = False
+
+
+def _pieces(file: TraceFile) -> Iterator[_Piece]:
+    lines = file.lines()
+    first = next(lines, None)
+    if first is None:
+        raise InputError("the file is empty", file=file.uri)
+    number, line = first
+    if not _is_line(line):
+        document = _document(file, certain=line.startswith(b"[") or line == b"{")
+        if document is not None:
+            yield from document
+            return
+    yield _Piece(str(number), number, line)
+    for number, line in lines:
+        yield _Piece(str(number), number, line)
+
+
+def _is_line(line: bytes) -> bool:
+    """Whether a first line is a whole object, so that the file holds one a line."""
+    if not line.startswith(b"{"):
+        return False
+    try:
+        json_text.decode(line, _ANYTHING)
+    except InputError:
+        return False
+    return True
+
+
+def _document(file: TraceFile, *, certain: bool) -> Iterable[_Piece] | None:
+    """The records of one JSON document; None where it rather is lines, one of them bad."""
+    try:
+        data = file.data()
+        whole, repaired = json_text.decode(data, _ANYTHING)
+    except InputError as error:
+        if certain:
+            raise InputError(error.reason, file=file.uri) from error
+        return None
+    changed = repaired is not data
+    raw = bytes(whole)
+    if not raw.startswith(b"["):
+        return [_Piece("1", 1, raw, changed)]
+    items = _ARRAY.decode(raw)
+    return (_Piece(str(place), 1, bytes(item), changed) for place, item in enumerate(items, 1))
+
+
+def explain_field(message: str) -> str:
+    """What :mod:`msgspec` says of a wrong field, for a person who wrote the file by hand.
+
+    Args:
+        message: The text of a ``msgspec.ValidationError``.
+    """
+    if found := _UNKNOWN_FIELD.match(message):
+        name, path = found[1], found[2]
+        known = native_records.field_names()
+        close = get_close_matches(name, known, n=1, cutoff=0.6)
+        hint = f": did you mean {close[0]!r}?" if close else ": put it into 'attributes'"
+        return f"unknown field {name!r}{_at(path)}{hint}"
+    if found := _MISSING_FIELD.match(message):
+        return f"the field {found[1]!r} is missing{_at(found[2])}"
+    found = _AT.match(message)
+    what, path = (found[1], found[2]) if found else (message, None)
+    return f"{path}: {_lower(what)}" if path else _lower(what)
+
+
+def _at(path: str | None) -> str:
+    return f" at {path}" if path else ""
+
+
+def _lower(text: str) -> str:
+    return (text[:1].lower() + text[1:]).replace("`", "'")

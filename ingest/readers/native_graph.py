@@ -1,0 +1,337 @@
+"""A record of masgraph's own format as a graph: names become positions, gaps are derived."""
+
+from collections.abc import Iterable, Sequence
+from typing import get_args
+
+from graphstore import identity
+from graphstore.builder import GraphBuilder, make_organization
+from graphstore.errors import InputError
+from graphstore.model import AgentKind, Artifact, Basis, Delivery, Outcome, Role
+from ingest.flow import FlowTracker
+from ingest.readers.native_records import (
+    ActionRecord,
+    AgentRecord,
+    AnyRecord,
+    ArtifactRecord,
+    OrganizationRecord,
+    ResourceRecord,
+    RunRecord,
+    SourceRecord,
+    SubtaskRecord,
+    UnitRecord,
+)
+from ingest.readers.native_time import nanoseconds
+
+EVERYBODY = "all"
+"""What ``to`` says for a message to everybody else."""
+
+_TASK_NAME_LENGTH = 80
+_ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
+_KINDS: dict[str, AgentKind] = {"tool": "tool", "human": "human", "environment": "environment"}
+
+
+def fill(builder: GraphBuilder, record: AnyRecord) -> None:
+    """Puts everything that a record says into a builder.
+
+    Args:
+        builder: A new builder of the record's kind.
+        record: The record.
+
+    Raises:
+        InputError: A name stands twice, or names nothing; the reason begins with the path
+            of the field.
+    """
+    _Filler(builder, record).fill()
+
+
+class _Filler:
+    def __init__(self, builder: GraphBuilder, record: AnyRecord) -> None:
+        self.builder = builder
+        self.record = record
+        self.field = "actions" if isinstance(record, RunRecord) else "subtasks"
+        self.items: Sequence[ActionRecord | SubtaskRecord] = (
+            record.actions if isinstance(record, RunRecord) else record.subtasks
+        )
+        self.units: dict[str, int] = {}
+        self.agents: dict[str, int] = {}
+        self.resources: dict[str, int] = {}
+        self.positions: dict[str, int] = {}
+
+    def fill(self) -> None:
+        record, builder = self.record, self.builder
+        self._task()
+        if isinstance(record.method, str):
+            builder.set_method(record.method)
+        elif record.method is not None:
+            builder.set_method(record.method.name, framework=record.method.framework)
+        builder.name = record.name or record.id or None
+        if builder.name is None and builder.task is not None:
+            builder.name = builder.task.name
+        if record.organization is not None:
+            self._organization(record.organization)
+        self._agents()
+        for position, resource in enumerate(record.resources or ()):
+            self._resource(position, resource)
+        for position, item in enumerate(self.items):
+            name = str(position) if item.id is None else item.id
+            first = self.positions.setdefault(name, position)
+            if first != position:
+                raise InputError(
+                    f"{self.field}[{position}].id: {name!r} stands twice (first at "
+                    f"{self.field}[{first}])"
+                )
+        flow = FlowTracker(builder)
+        for position, item in enumerate(self.items):
+            self._item(position, item, flow)
+        self._couplings()
+        self._proposals()
+        if record.outcome is not None:
+            builder.outcome = Outcome(
+                **{name: getattr(record.outcome, name) for name in Outcome.__struct_fields__}
+            )
+        builder.attributes = record.attributes
+
+    def _task(self) -> None:
+        task = self.record.task
+        if task is None:
+            self.builder.set_task(self.builder.record or "")
+        elif isinstance(task, str):
+            label = self.builder.policy.label(task)
+            short = " ".join(label.split())
+            if len(short) > _TASK_NAME_LENGTH:
+                mark = identity.digest(label, size=4)
+                short = f"{short[:_TASK_NAME_LENGTH].rstrip()}... ({mark})"
+            self.builder.set_task(short, description=task)
+        else:
+            self.builder.set_task(
+                task.name,
+                description=task.description,
+                dataset=task.dataset,
+                category=task.category,
+                source_group=task.source_group,
+            )
+
+    def _organization(self, organization: OrganizationRecord) -> None:
+        policy = self.builder.policy
+        members = []
+        for position, unit in enumerate(organization.units):
+            if isinstance(unit, str):
+                unit = UnitRecord(name=unit)
+            key = unit.id or unit.name
+            if self.units.setdefault(key, position) != position:
+                raise InputError(f"organization.units[{position}]: {key!r} stands twice")
+            role = _ROLES.get(unit.role or "") or self.builder.role_of(unit.role or unit.name)
+            members.append((policy.label(unit.name), role, policy.attributes(unit.attributes)))
+        links: list[tuple[int, int, str]] = []
+        for position, link in enumerate(organization.links):
+            path = f"organization.links[{position}]"
+            source = _found(self.units, link.source, f"{path}.source", "unit")
+            target = _found(self.units, link.target, f"{path}.target", "unit")
+            links.extend((source, target, kind) for kind in link.kinds or ("",))
+        self.builder.organization = make_organization(
+            policy.label(organization.name),
+            members,
+            links,
+            state=policy.attributes(organization.state),
+            policy=policy.attributes(organization.policy),
+        )
+
+    def _agents(self) -> None:
+        if self.record.agents is not None:
+            by_name: dict[str, list[int]] = {}
+            for position, entry in enumerate(self.record.agents):
+                if isinstance(entry, str):
+                    key, name, agent = entry, entry, self._named(entry)
+                else:
+                    key, name = entry.id or entry.name, entry.name
+                    agent = self._described(position, entry)
+                if self.agents.setdefault(key, agent) != agent:
+                    raise InputError(
+                        f"agents[{position}]: {key!r} stands twice: two agents of one name "
+                        "need an id each"
+                    )
+                by_name.setdefault(name, []).append(agent)
+            for name, found in by_name.items():
+                if len(found) == 1:
+                    self.agents.setdefault(name, found[0])
+            return
+        for item in self.items:
+            to = (item.to,) if isinstance(item.to, str) else item.to
+            for used in (item.agent, *to):
+                everybody = used == EVERYBODY and used is item.to
+                if used is not None and not everybody and used not in self.agents:
+                    self.agents[used] = self._named(used)
+
+    def _named(self, name: str) -> int:
+        role = self.builder.role_of(name)
+        return self.builder.new_agent(name, role=role, kind=_KINDS.get(role, "agent"))
+
+    def _described(self, position: int, agent: AgentRecord) -> int:
+        role, role_name = None, agent.role_name
+        if agent.role is not None:
+            role = _ROLES.get(agent.role)
+            if role is None and role_name is not None:
+                raise InputError(
+                    f"agents[{position}].role: beside role_name it must be one of "
+                    + ", ".join(_ROLES)
+                )
+            role_name = role_name if role is not None else agent.role
+        unit = None
+        if agent.unit is not None:
+            unit = _found(self.units, agent.unit, f"agents[{position}].unit", "unit")
+        return self.builder.new_agent(
+            agent.name,
+            role_name=role_name,
+            role=role,
+            kind=agent.kind,
+            unit=unit,
+            attributes=agent.attributes,
+        )
+
+    def _resource(self, position: int, resource: ResourceRecord | str) -> None:
+        if isinstance(resource, str):
+            resource = ResourceRecord(name=resource)
+        key = resource.id or resource.name
+        if key in self.resources:
+            raise InputError(f"resources[{position}]: {key!r} stands twice")
+        self.resources[key] = self.builder.resource(resource.name, resource.type)
+
+    def _used_resource(self, name: str, path: str) -> int:
+        if self.record.resources is None and name not in self.resources:
+            self.resources[name] = self.builder.resource(name)
+        return _found(self.resources, name, path, "resource")
+
+    def _item(
+        self, position: int, item: ActionRecord | SubtaskRecord, flow: FlowTracker
+    ) -> None:
+        path = f"{self.field}[{position}]"
+        agent = None
+        if item.agent is not None:
+            agent = _found(self.agents, item.agent, f"{path}.agent", "agent")
+        recipients, delivery = self._recipients(path, item, agent)
+        self.builder.add(
+            item.kind,
+            item.name or self._default_name(item, agent),
+            agent=agent,
+            role=item.role,
+            recipients=recipients,
+            delivery=delivery,
+            content=item.content,
+            content_hash=item.content_hash,
+            inputs=self._artifacts(item.inputs),
+            outputs=self._artifacts(item.outputs),
+            accesses=[
+                *((self._used_resource(name, f"{path}.reads"), "read") for name in item.reads),
+                *(
+                    (self._used_resource(name, f"{path}.writes"), "write")
+                    for name in item.writes
+                ),
+            ],
+            parent=None
+            if item.parent is None
+            else _found(self.positions, item.parent, f"{path}.parent", self.field[:-1]),
+            round=item.round,
+            started_at=self._time(item.started_at, f"{path}.started_at"),
+            ended_at=self._time(item.ended_at, f"{path}.ended_at"),
+            tokens_in=item.tokens_in,
+            tokens_out=item.tokens_out,
+            status=item.status,
+            attributes=item.attributes,
+        )
+        for number, source in enumerate(item.consumes or ()):
+            self._source(position, source, f"{path}.consumes[{number}]")
+        if isinstance(item, ActionRecord):
+            flow.act(
+                position,
+                agent,
+                recipients=recipients,
+                basis="inferred" if delivery == "inferred" else "delivered",
+                derive=item.consumes is None,
+            )
+
+    def _default_name(self, item: ActionRecord | SubtaskRecord, agent: int | None) -> str:
+        if isinstance(item, SubtaskRecord):
+            return item.id or item.kind
+        return item.kind if agent is None else self.builder.agent_name(agent)
+
+    def _source(self, position: int, source: SourceRecord | str, path: str) -> None:
+        name = source if isinstance(source, str) else source.id
+        basis: Basis = "explicit" if isinstance(source, str) else source.basis
+        found = _found(self.positions, name, path, self.field[:-1])
+        if found == position:
+            raise InputError(f"{path}: {name!r} cannot consume itself")
+        if found > position and self.field == "actions":
+            raise InputError(
+                f"{path}: {name!r} comes later, and an action can only consume earlier ones"
+            )
+        self.builder.edge(found, position, basis)
+
+    def _recipients(
+        self, path: str, item: ActionRecord | SubtaskRecord, agent: int | None
+    ) -> tuple[list[int], Delivery | None]:
+        if item.to == EVERYBODY:
+            others = [other for other in range(self.builder.agent_count) if other != agent]
+            return others, item.delivery or "broadcast"
+        names = (item.to,) if isinstance(item.to, str) else item.to
+        found = [_found(self.agents, name, f"{path}.to", "agent") for name in names]
+        return found, item.delivery or "explicit"
+
+    def _artifacts(self, artifacts: Iterable[ArtifactRecord | str]) -> list[Artifact]:
+        label = self.builder.policy.label
+        return [
+            Artifact(name=label(artifact))
+            if isinstance(artifact, str)
+            else Artifact(name=label(artifact.name), type=artifact.type)
+            for artifact in artifacts
+        ]
+
+    def _time(self, value: int | str | None, path: str) -> int | None:
+        if value is None:
+            return None
+        try:
+            time, warning = nanoseconds(value)
+        except InputError as error:
+            raise InputError(f"{path}: {error.reason}") from error
+        if warning is not None:
+            self.builder.warn(warning)
+        return time
+
+    def _couplings(self) -> None:
+        what = self.field[:-1]
+        for position, coupling in enumerate(self.record.couplings):
+            path = f"couplings[{position}]"
+            one, other = (
+                _found(self.positions, name, f"{path}.between", what)
+                for name in coupling.between
+            )
+            if one == other:
+                raise InputError(f"{path}.between: it must name two different ones")
+            shared = [
+                self._used_resource(name, f"{path}.resources") for name in coupling.resources
+            ]
+            self.builder.couple(one, other, resources=shared, basis=coupling.basis)
+
+    def _proposals(self) -> None:
+        for position, proposal in enumerate(self.record.proposals):
+            path = f"proposals[{position}]"
+            agent, node = None, None
+            if proposal.agent is not None:
+                agent = _found(self.agents, proposal.agent, f"{path}.agent", "agent")
+            if proposal.node is not None:
+                node = _found(self.positions, proposal.node, f"{path}.node", self.field[:-1])
+            self.builder.propose(
+                proposal.unit,
+                proposal.phase,
+                agent=agent,
+                node=node,
+                value=proposal.value,
+                score=proposal.score,
+                valid=proposal.valid,
+            )
+
+
+def _found(known: dict[str, int], name: str, path: str, what: str) -> int:
+    found = known.get(name)
+    if found is None:
+        raise InputError(f"{path}: no {what} is called {name!r}")
+    return found

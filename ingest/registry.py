@@ -1,0 +1,165 @@
+"""Readers by name and by content. Others add theirs by the entry point ``masgraph.readers``.
+
+An entry point's name is the format; its value is a reader, or a class or function that
+makes one without arguments. Readers are imported when they are first needed, and one that
+cannot be imported costs a warning, not the program.
+"""
+
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import cast
+
+from graphstore.errors import NotFoundError, UsageError
+from ingest.reader import Reader
+
+ENTRY_POINT_GROUP = "masgraph.readers"
+
+BUILT_IN: dict[str, str] = {
+    "native": "ingest.readers.native:NativeReader",
+    "whowhen-handcrafted": "ingest.readers.whowhen:HandcraftedReader",
+    "whowhen-ag2": "ingest.readers.whowhen:Ag2Reader",
+    "otlp": "ingest.readers.otlp:OtlpReader",
+    "worfbench": "ingest.readers.worfbench:WorfBenchReader",
+    "taskmaster": "ingest.readers.taskmaster:TaskMasterReader",
+}
+"""Formats that come with masgraph, the most specific first; they need no installed metadata."""
+
+DEFAULT_SPECIFICITY = 0
+"""Of a reader that does not say. The built-in ones have 100, 99, 98, ... in their order."""
+
+_FIRST_SPECIFICITY = 100
+
+
+@dataclass
+class Registry:
+    """Readers, imported as they are needed.
+
+    Where two claim a file, the one with the larger ``specificity`` gets it, then the one
+    whose format's name comes first. A reader may have an integer attribute ``specificity``.
+
+    Args:
+        places: ``module:attribute`` by format.
+
+    Attributes:
+        warnings: One sentence for each reader that could not be used.
+    """
+
+    places: dict[str, str]
+    warnings: list[str] = field(default_factory=list)
+    _loaded: dict[str, Reader | None] = field(default_factory=dict)
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """All known names, the built-in ones first. Imports nothing."""
+        others = sorted(self.places.keys() - BUILT_IN.keys())
+        return (*(name for name in BUILT_IN if name in self.places), *others)
+
+    def reader(self, format: str) -> Reader:
+        """The reader of a format.
+
+        Raises:
+            NotFoundError: No reader has that name.
+            UsageError: It cannot be imported.
+        """
+        if format not in self.places:
+            raise NotFoundError(
+                f"no reader is known for the format {format!r}: use one of "
+                + ", ".join(self.formats)
+            )
+        found = self._load(format)
+        if found is None:
+            raise UsageError(next(w for w in self.warnings if f"format {format} " in w))
+        return found
+
+    def readers(self) -> tuple[Reader, ...]:
+        """Every reader that can be imported, the most specific first."""
+        loaded = [(name, reader) for name in self.formats if (reader := self._load(name))]
+        loaded.sort(key=lambda pair: (-self.specificity(*pair), pair[0]))
+        return tuple(reader for _, reader in loaded)
+
+    def specificity(self, format: str, reader: Reader) -> int:
+        """Where a reader stands when several claim a file; larger comes first."""
+        if format in BUILT_IN:
+            return _FIRST_SPECIFICITY - list(BUILT_IN).index(format)
+        value = getattr(reader, "specificity", DEFAULT_SPECIFICITY)
+        return value if isinstance(value, int) else DEFAULT_SPECIFICITY
+
+    def sniff(self, sample: bytes) -> Reader | None:
+        """The reader whose format a file is in, by its content alone.
+
+        Args:
+            sample: The first :data:`ingest.reader.SAMPLE_BYTES` bytes.
+        """
+        for reader in self.readers():
+            try:
+                if reader.sniff(sample):
+                    return reader
+            except Exception as error:
+                self._warn(
+                    f"the reader of the format {reader.format} failed to look at a file: "
+                    f"{type(error).__name__}: {error}"
+                )
+        return None
+
+    def _load(self, format: str) -> Reader | None:
+        if format not in self._loaded:
+            try:
+                self._loaded[format] = _made(self.places[format])
+            except Exception as error:
+                self._loaded[format] = None
+                self._warn(
+                    f"the reader of the format {format} cannot be used: "
+                    f"{type(error).__name__}: {error}"
+                )
+        return self._loaded[format]
+
+    def _warn(self, sentence: str) -> None:
+        if sentence not in self.warnings:
+            self.warnings.append(sentence)
+
+
+def _made(place: str) -> Reader:
+    module, _, attributes = place.partition(":")
+    found: object = import_module(module)
+    for name in attributes.split(".") if attributes else ():
+        found = getattr(found, name)
+    made = found() if isinstance(found, type) or not hasattr(found, "sniff") else found  # type: ignore[operator]
+    missing = [
+        name
+        for name in ("format", "title", "kind", "version", "capabilities", "sniff", "read")
+        if not hasattr(made, name)
+    ]
+    if missing:
+        raise TypeError(f"{place} has no {', '.join(missing)}")
+    return cast("Reader", made)
+
+
+@cache
+def default_registry() -> Registry:
+    """The built-in readers and those of installed packages."""
+    places = dict(BUILT_IN)
+    registry = Registry(places)
+    for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda p: (p.name, p.value)):
+        if places.setdefault(point.name, point.value) != point.value:
+            registry.warnings.append(
+                f"the reader {point.value} is left out: the format {point.name} is read by "
+                f"{places[point.name]}"
+            )
+    return registry
+
+
+def readers() -> tuple[Reader, ...]:
+    """Every reader that can be imported, the most specific first."""
+    return default_registry().readers()
+
+
+def reader(format: str) -> Reader:
+    """The reader of a format; see :meth:`Registry.reader`."""
+    return default_registry().reader(format)
+
+
+def sniff(sample: bytes) -> Reader | None:
+    """The reader whose format a file is in; see :meth:`Registry.sniff`."""
+    return default_registry().sniff(sample)
