@@ -1,0 +1,210 @@
+"""Task Master: a project's tasks and subtasks with their dependencies.
+
+Source: the ``tasks.json`` of the command line tool Task Master AI. A file holds tags, and
+each tag a list of tasks: ``{tag: {"tasks": [...]}}``; an older file is one list,
+``{"tasks": [...]}``, and stands for the tag ``master``. Each tag is one decomposition: a task
+with subtasks is a group, its subtasks are the nodes inside.
+
+Ids are numbers or texts, and a subtask's id counts inside its task, or repeats the task's
+(``2`` or ``"29.2"``, both ``29.2``). A number with a point is read digit by digit, so that
+``30.10`` is not ``30.1``. What a dependency means follows the tool: with a point it is a full
+id; without one, a subtask's dependency is a sibling, else a task. A dependency on a task with
+subtasks is an edge from its group.
+
+A tag with a duplicate id, a cycle or a dependency that does not exist is rejected.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from graphstore.builder import GraphBuilder
+from graphstore.errors import GraphError, InputError
+from graphstore.identity import canonical_json, digest
+from graphstore.model import Attributes, CollaborationGraph, GraphKind
+from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
+from ingest.readers.decoding import (
+    REPAIRED,
+    decode_file,
+    first_character,
+    short_name,
+    text_of,
+)
+
+DATASET = "Task Master"
+DEFAULT_TAG = "master"
+
+_STRUCTURE = frozenset({"id", "title", "description", "dependencies", "subtasks"})
+_TASKS = re.compile(rb'(?<!\\)"tasks"\s*:\s*\[\s*\{')
+_TASK_KEYS = re.compile(rb'(?<!\\)"(title|description|status|dependencies|subtasks)"\s*:')
+_DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder(float_hook=str)
+
+
+@dataclass(slots=True)
+class _Place:
+    """A task or subtask in the tag: its node, its full id and what encloses it."""
+
+    node: int
+    id: str
+    parent: "_Place | None"
+    task: dict[str, Any]
+
+
+class TaskMasterReader:
+    """Task Master: one decomposition a tag."""
+
+    format = "taskmaster"
+    title = "Task Master"
+    kind: GraphKind = "decomposition"
+    version = "1"
+    capabilities = Capabilities(
+        time="no",
+        tokens="no",
+        recipients="no",
+        outcome="no",
+        notes=(
+            "A task's status, priority, details and test strategy stand in its attributes.",
+            "A dependency on a task with subtasks is an edge from the group, not from each "
+            "subtask.",
+        ),
+    )
+
+    def sniff(self, sample: bytes) -> bool:
+        """Whether the sample holds a list of tasks with titles and dependencies."""
+        if first_character(sample) != b"{":
+            return False
+        found = _TASKS.search(sample)
+        if found is None:
+            return False
+        keys = set(_TASK_KEYS.findall(sample, found.end()))
+        return b"title" in keys and bool(keys & {b"dependencies", b"subtasks"})
+
+    def read(
+        self, file: TraceFile, context: ReadContext
+    ) -> Iterator[CollaborationGraph | Rejection]:
+        """Yields a decomposition or a rejection for each tag with tasks.
+
+        Raises:
+            InputError: The file is not JSON, or no tag holds tasks.
+        """
+        value, repaired = decode_file(file, _DECODER)
+        tags = _tags(value)
+        if not tags:
+            raise InputError("no tag holds a list of tasks", file=file.uri)
+        for tag, content in tags.items():
+            try:
+                builder = context.builder(self, file, canonical_json(content), record=tag)
+                if repaired:
+                    builder.warn(REPAIRED)
+                _fill(builder, tag, content)
+                yield builder.build()
+            except InputError as error:
+                yield Rejection(file.uri, tag, error.reason)
+
+
+TASK_MASTER = TaskMasterReader()
+
+
+def _tags(value: Any) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, dict):
+        return {}
+    if isinstance(value.get("tasks"), list):
+        return {DEFAULT_TAG: value} if value["tasks"] else {}
+    return {
+        tag: content
+        for tag, content in value.items()
+        if isinstance(content, dict)
+        and isinstance(content.get("tasks"), list)
+        and content["tasks"]
+    }
+
+
+def _fill(builder: GraphBuilder, tag: str, content: dict[str, Any]) -> None:
+    places: dict[str, _Place] = {}
+    _add(builder, content["tasks"], None, places)
+    for place in places.values():
+        for dependency in _listed(place.task, "dependencies", place.id):
+            source = _resolve(_id_text(dependency), place, places)
+            if source is None:
+                raise GraphError(
+                    f"{place.id} depends on {_id_text(dependency) or text_of(dependency)}, "
+                    "which does not exist"
+                )
+            builder.edge(source.node, place.node, "explicit")
+    metadata = content.get("metadata")
+    description = metadata.get("description") if isinstance(metadata, dict) else None
+    label = f"{tag}: {_label(content['tasks'][0])}"
+    # Most projects have a tag "master" and many begin alike: the content tells them apart.
+    builder.set_task(
+        f"{label} ({digest(canonical_json(content), size=4)})",
+        description=text_of(description),
+        dataset=DATASET,
+    )
+    builder.name = label
+
+
+def _add(
+    builder: GraphBuilder, tasks: list[Any], parent: _Place | None, places: dict[str, _Place]
+) -> None:
+    for position, task in enumerate(tasks):
+        own = _id_text(task.get("id")) if isinstance(task, dict) else None
+        if own is None:
+            inside = f" of {parent.id}" if parent else ""
+            raise GraphError(f"the task at position {position}{inside} has no id")
+        inner = parent is not None and not own.startswith(parent.id + ".")
+        full = f"{parent.id}.{own}" if parent and inner else own
+        if full in places:
+            raise GraphError(f"the id {full} stands twice")
+        subtasks = _listed(task, "subtasks", full)
+        attributes: Attributes = {"id": full}
+        attributes.update((k, v) for k, v in task.items() if k not in _STRUCTURE)
+        place = _Place(
+            builder.add(
+                "group" if subtasks else "subtask",
+                _label(task) or full,
+                content=text_of(task.get("description")) or text_of(task.get("title")),
+                parent=parent.node if parent else None,
+                attributes=attributes,
+            ),
+            full,
+            parent,
+            task,
+        )
+        places[full] = place
+        _add(builder, subtasks, place, places)
+
+
+def _resolve(dependency: str | None, place: _Place, places: dict[str, _Place]) -> _Place | None:
+    """The place that a dependency names: a full id, a sibling, or a task."""
+    if dependency is None:
+        return None
+    if "." not in dependency and place.parent is not None:
+        sibling = places.get(f"{place.parent.id}.{dependency}")
+        if sibling is not None:
+            return sibling
+    return places.get(dependency)
+
+
+def _listed(task: dict[str, Any], field: str, id: str) -> list[Any]:
+    value = task.get(field)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise GraphError(f"the {field} of {id} are no list")
+    return value
+
+
+def _id_text(value: Any) -> str | None:
+    """An id as text: ``1``, ``"1.1"``, and floats that the decoder kept as text."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    return str(value).strip() or None
+
+
+def _label(task: Any) -> str:
+    if not isinstance(task, dict):
+        return ""
+    return short_name(text_of(task.get("title")) or text_of(task.get("description")) or "")

@@ -1,0 +1,233 @@
+r"""WorfBench: a task's workflow, written as text in one assistant message.
+
+Source: Qiao et al. 2024, "Benchmarking Agentic Workflow Generation". A file is an array of
+conversations; the last assistant message holds ``Node:`` and numbered subtasks, then
+``Edge:`` and pairs: ``(START,1) (1,2) (2,END)``. START and END are no subtasks.
+
+Models wrote these messages, and they deviate. Read as they are meant: ``Edges:``, one label a
+pair, one pair a line, words before, between and after. Read with a warning: a pair that
+stands twice, a subtask in no pair, no pair with START or with END (a message that broke off).
+Rejected, record by record: no subtasks, no pairs, a number that stands twice, a pair that
+names an unknown subtask, a cycle.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from graphstore.errors import GraphError, InputError
+from graphstore.model import CollaborationGraph, GraphKind
+from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
+from ingest.readers.decoding import (
+    REPAIRED,
+    decode_bytes,
+    decode_file,
+    first_character,
+    has_key,
+    short_name,
+)
+
+DATASET = "WorfBench"
+
+_SNIFF = re.compile(rb"Nodes?:\s*(?:\\n|\s)\s*\d+\s*[:.)]")
+_NODES = re.compile(r"^[\s*#-]*Nodes?\b[\s*]*:[\s*]*$", re.IGNORECASE | re.MULTILINE)
+_EDGES = re.compile(r"^[\s*#>-]*Edges?\b[\s*]*:", re.IGNORECASE | re.MULTILINE)
+_NUMBERED = re.compile(r"\s*(\d+)\s*[:.)]\s*(.*)")
+_PAIR = re.compile(r"\(\s*(START|\d+)\s*,\s*(END|\d+)\s*\)", re.IGNORECASE)
+_ACTIONS = re.compile(r"\s*The action list you can take:\s*")
+_TASK = re.compile(r"(?:\ATask:|Your task is to:|My problem is:|Instruction: \[SEP\])\s*")
+
+
+class _Message(msgspec.Struct):
+    role: str
+    content: str = ""
+
+
+class _Item(msgspec.Struct):
+    conversations: list[_Message]
+    id: str | int | None = None
+    source: str | None = None
+    category: str | None = None
+
+
+_LIST = msgspec.json.Decoder(list[msgspec.Raw])
+_ITEM = msgspec.json.Decoder(_Item)
+
+
+class WorfBenchReader:
+    """WorfBench: nodes and edges in an assistant message."""
+
+    format = "worfbench"
+    title = "WorfBench"
+    kind: GraphKind = "decomposition"
+    version = "1"
+    capabilities = Capabilities(
+        time="no",
+        tokens="no",
+        recipients="no",
+        outcome="no",
+        notes=("START and END are left out: they are no subtasks.",),
+    )
+
+    def sniff(self, sample: bytes) -> bool:
+        """Whether the sample holds conversations with numbered nodes."""
+        return (
+            first_character(sample) in (b"[", b"{")
+            and has_key(sample, "conversations")
+            and _SNIFF.search(sample) is not None
+        )
+
+    def read(
+        self, file: TraceFile, context: ReadContext
+    ) -> Iterator[CollaborationGraph | Rejection]:
+        """Yields a decomposition or a rejection for each item.
+
+        Raises:
+            InputError: The file is not JSON, or no array of items.
+        """
+        seen: set[str] = set()
+        for position, raw in enumerate(_items(file)):
+            record = f"#{position}"
+            try:
+                item, repaired = decode_bytes(bytes(raw), _ITEM, file.uri)
+                if item.id is not None and str(item.id):
+                    record = str(item.id)
+                if record in seen:
+                    record = f"{record}#{position}"
+                seen.add(record)
+                yield self._graph(file, context, item, record, bytes(raw), repaired)
+            except InputError as error:
+                yield Rejection(file.uri, record, error.reason)
+
+    def _graph(
+        self,
+        file: TraceFile,
+        context: ReadContext,
+        item: _Item,
+        record: str,
+        raw: bytes,
+        repaired: bool,
+    ) -> CollaborationGraph:
+        plan = _last(item, "assistant")
+        if plan is None:
+            raise GraphError("it holds no assistant message")
+        subtasks, rest = _subtasks(plan)
+        pairs = [(found[1].upper(), found[2].upper()) for found in _PAIR.finditer(rest)]
+        if not subtasks:
+            raise GraphError("its message lists no subtasks under Node:")
+        if not pairs:
+            raise GraphError("its message names no edges")
+        builder = context.builder(self, file, raw, record=record)
+        if repaired:
+            builder.warn(REPAIRED)
+        question, actions = _question(_last(item, "user") or "")
+        builder.set_task(
+            record if item.id is not None else short_name(question) or record,
+            description=question or None,
+            dataset=f"{DATASET}/{item.source}" if item.source else DATASET,
+        )
+        builder.name = short_name(_core(question)) or record
+        if actions:
+            builder.attributes["actions"] = actions
+        if item.category:
+            builder.attributes["split"] = item.category
+        places = {
+            number: builder.add(
+                "subtask", short_name(text) or number, content=text, attributes={"id": number}
+            )
+            for number, text in subtasks.items()
+        }
+        known = {*places, "START", "END"}
+        for source, target in dict.fromkeys(pairs):
+            unknown = source if source not in known else target
+            if unknown not in known:
+                raise GraphError(
+                    f"the edge ({source},{target}) names the unknown subtask {unknown}"
+                )
+            if source in places and target in places:
+                builder.edge(places[source], places[target], "explicit")
+        twice = len(pairs) - len(set(pairs))
+        if twice:
+            builder.warn(f"{twice} of {len(pairs)} edges stand twice")
+        touched = {end for pair in pairs for end in pair}
+        alone = [number for number in places if number not in touched]
+        if alone:
+            builder.warn("in no edge: subtask " + ", ".join(alone))
+        builder.warnings.extend(
+            f"no edge names {end}" for end in ("START", "END") if end not in touched
+        )
+        return builder.build()
+
+
+WORFBENCH = WorfBenchReader()
+
+
+def _items(file: TraceFile) -> list[msgspec.Raw]:
+    data = file.data()
+    if first_character(data) == b"{":
+        return [msgspec.Raw(data)]
+    return decode_file(file, _LIST)[0]
+
+
+def _last(item: _Item, role: str) -> str | None:
+    return next((m.content for m in reversed(item.conversations) if m.role == role), None)
+
+
+def _subtasks(plan: str) -> tuple[dict[str, str], str]:
+    """The numbered subtasks after ``Node:``, and the text in which the edges stand.
+
+    A line without a number belongs to the subtask before it only where the next number
+    follows later; otherwise the list has ended and a comment begins.
+    """
+    found = _NODES.search(plan)
+    if found is None:
+        return {}, plan
+    subtasks: dict[str, str] = {}
+    last = None
+    position = end = found.end()
+    between: list[str] = []
+    label = _EDGES.search(plan, found.end())
+    stop = label.start() if label else len(plan)
+    for line in plan[position:stop].splitlines(keepends=True):
+        position += len(line)
+        numbered = _NUMBERED.fullmatch(line.rstrip("\r\n"))
+        if numbered is None:
+            between.append(line.strip())
+            continue
+        number = str(int(numbered[1]))
+        pause = any(between)
+        if pause and (last is None or int(number) != int(last) + 1):
+            break
+        if number in subtasks:
+            raise GraphError(f"the subtask {number} stands twice")
+        if pause and last is not None:
+            subtasks[last] = "\n".join([subtasks[last], *between]).strip()
+        between = []
+        subtasks[number] = numbered[2].strip()
+        last, end = number, position
+    return subtasks, plan[end:]
+
+
+def _question(text: str) -> tuple[str, list[str]]:
+    """The user's text without the list of actions, and that list."""
+    parts = _ACTIONS.split(text, maxsplit=1)
+    if len(parts) == 1:
+        return text.strip(), []
+    listed = parts[1].strip()
+    if listed.startswith("["):
+        try:
+            value = ast.literal_eval(listed)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            value = None
+        if isinstance(value, list):
+            return parts[0].strip(), [str(action).strip() for action in value]
+    return parts[0].strip(), [line.strip() for line in listed.splitlines() if line.strip()]
+
+
+def _core(question: str) -> str:
+    """What is asked, without the scene around it."""
+    found = _TASK.search(question)
+    rest = question[found.end() :] if found else question
+    return rest.partition("[SEP]")[0].strip()
