@@ -1,0 +1,1 @@
+"""Small simulated teams that really compute, and the problems that they work on."""
