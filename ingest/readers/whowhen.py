@@ -17,6 +17,9 @@ regard to case, so ``Websurfer`` and ``WebSurfer`` are one agent here.
 is ``user`` or ``assistant`` from the point of view of one chat and never the agent's role. It
 is a group chat: everybody else receives each message. Agents that ``system_prompt`` names but
 that never spoke were in the chat too. Names are compared exactly: two names are two agents.
+
+Other systems write logs in these shapes too. Such a file may name its own ``dataset``,
+``method`` and ``framework``; the published files have none of them.
 """
 
 import json
@@ -87,6 +90,9 @@ class _File(msgspec.Struct):
     mistake_step: Any = None
     mistake_reason: Any = None
     system_prompt: Any = None
+    dataset: Any = None
+    method: Any = None
+    framework: Any = None
 
 
 _DECODER = msgspec.json.Decoder(_File)
@@ -129,7 +135,7 @@ class HandcraftedReader:
         """
         log, builder = _open(self, file, context)
         names = _Names(log, builder, context)
-        builder.set_method("Magentic-One", framework="AutoGen")
+        _set_method(log, builder, "Magentic-One", "AutoGen")
         flow = FlowTracker(builder)
         for position, entry in enumerate(log.history):
             _add_entry(entry, position, names, builder, flow)
@@ -176,7 +182,7 @@ class Ag2Reader:
         prompts = log.system_prompt if isinstance(log.system_prompt, dict) else {}
         if log.system_prompt is not None and not isinstance(log.system_prompt, dict):
             builder.warn("system_prompt is no object and was left out")
-        builder.set_method("CaptainAgent", framework="AG2")
+        _set_method(log, builder, "CaptainAgent", "AG2")
         agents: dict[str, int] = {}
         speakers = [entry.name for entry in log.history if _is_name(entry.name)]
         for name in dict.fromkeys([*speakers, *prompts]):
@@ -320,12 +326,21 @@ def _open(
         builder.set_task(
             name or question or "",
             description=question,
-            dataset=DATASET,
+            dataset=text_of(log.dataset) or DATASET,
             category=text_of(log.level),
         )
     if isinstance(log.labels, str) and log.labels:
         builder.attributes["labels"] = log.labels
     return log, builder
+
+
+def _set_method(log: _File, builder: GraphBuilder, name: str, framework: str) -> None:
+    """The method that the file names, else the system that the format is known for."""
+    named = text_of(log.method)
+    if named:
+        builder.set_method(named, framework=text_of(log.framework) or None)
+    else:
+        builder.set_method(name, framework=framework)
 
 
 def _outcome(log: _File, builder: GraphBuilder, find: Any, answer: str | None) -> Outcome:
