@@ -1,0 +1,446 @@
+"""The store on a Neo4j server, over Bolt with the official driver."""
+
+import contextlib
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, LiteralString, NoReturn, Self, TypeVar, cast
+from urllib.parse import urlsplit
+
+import neo4j
+import neo4j.exceptions
+
+from graphstore import operations, statements
+from graphstore.errors import (
+    MasgraphError,
+    NotFoundError,
+    QueryError,
+    QueryTimeoutError,
+    StoreAuthError,
+    StoreDamagedError,
+    StoreError,
+    StoreUnreachableError,
+    UsageError,
+)
+from graphstore.guard import checked
+from graphstore.model import CollaborationGraph, GraphKind
+from graphstore.neo4j_values import plain
+from graphstore.schema import LABELS
+from graphstore.store import (
+    DEFAULT_ROW_LIMIT,
+    DEFAULT_TIMEOUT,
+    Change,
+    QueryResult,
+    Rows,
+    WriteReport,
+)
+
+if TYPE_CHECKING:
+    from neo4j import ManagedTransaction
+
+BATCH_NODES = 20_000
+"""Nodes that share a transaction: a server's default heap holds them several times over."""
+
+RETRY_SECONDS = 15.0
+"""How long a transaction is tried again after a deadlock or a lost connection."""
+
+CONNECT_SECONDS = 10.0
+OLDEST = 5
+_Answer = TypeVar("_Answer")
+_Failures = (neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError, OSError)
+
+
+class _TooLargeError(Exception):
+    """The server has not enough memory for a transaction."""
+
+
+class Neo4jStore:
+    """Keeps graphs in Neo4j 5 or newer.
+
+    Args:
+        uri: ``bolt://`` or ``neo4j://``, with ``+s`` or ``+ssc`` for encryption.
+        user: The user's name; not used without a password.
+        password: None for a server without authentication.
+        database: None for the server's default one.
+        read_only: Refuse writes.
+
+    Raises:
+        UsageError: The URI makes no sense.
+        StoreUnreachableError: No Neo4j server answers there.
+        StoreAuthError: The server refused user or password.
+        StoreError: The server is too old or is no Neo4j.
+    """
+
+    def __init__(
+        self,
+        uri: str,
+        *,
+        user: str = "neo4j",
+        password: str | None = None,
+        database: str | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self._url = _without_password(uri)
+        self._database = database
+        self._read_only = read_only
+        self._has_schema = False
+        self._closed = False
+        try:
+            self._driver = neo4j.GraphDatabase.driver(
+                self._url,
+                auth=(user, password) if password else None,
+                user_agent="masgraph",
+                connection_timeout=CONNECT_SECONDS,
+                connection_acquisition_timeout=2 * CONNECT_SECONDS,
+                max_transaction_retry_time=RETRY_SECONDS,
+                notifications_min_severity="OFF",
+            )
+        except (neo4j.exceptions.ConfigurationError, ValueError, TypeError) as error:
+            raise UsageError(f"{self._url} is no address of a Neo4j server: {error}") from error
+        try:
+            with self._translated():
+                self._check_server()
+        except BaseException:
+            self._driver.close()
+            raise
+
+    @property
+    def url(self) -> str:
+        """The server's URI, without a password."""
+        return self._url
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it refuses writes."""
+        return self._read_only
+
+    def write(self, graphs: Iterable[CollaborationGraph]) -> WriteReport:
+        """Stores graphs, many in one transaction, each whole or not at all.
+
+        Raises:
+            StoreError: Nothing of the failed transaction is stored; earlier ones stay.
+        """
+        self._need_writable()
+        self._ensure_schema()
+        changes: list[tuple[str, Change]] = []
+        warnings: dict[str, None] = {}
+        for batch in operations.batches(graphs, BATCH_NODES):
+            for done, said in self._write_batch(batch):
+                changes += done.items()
+                warnings.update(dict.fromkeys(said))
+        return WriteReport(tuple(changes), tuple(warnings))
+
+    def read(self, graph_id: str) -> CollaborationGraph:
+        """The graph that was written, every field.
+
+        Raises:
+            NotFoundError: No graph has that id.
+        """
+        for graph in self._read_graphs([graph_id]):
+            return graph
+        raise NotFoundError(f"no graph has the id {graph_id!r} in {self._url}")
+
+    def graphs(
+        self,
+        *,
+        kind: GraphKind | None = None,
+        dataset: str | None = None,
+        method: str | None = None,
+        task: str | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> Iterator[CollaborationGraph]:
+        """Streams graphs in the order of their ids; see :class:`GraphStore`."""
+        groups = self._read(
+            lambda run: list(
+                operations.select_ids(
+                    run, kind=kind, dataset=dataset, method=method, task=task, ids=ids
+                )
+            )
+        )
+        for group in groups:
+            yield from self._read_graphs(group)
+
+    def delete(self, graph_ids: Sequence[str]) -> int:
+        """Removes graphs with all that belongs to them alone; tells how many there were."""
+        self._need_writable()
+        ids = list(graph_ids)
+        return self._write(lambda run: operations.delete_graphs(run, ids))
+
+    def query(
+        self,
+        cypher: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = DEFAULT_TIMEOUT,
+        row_limit: int = DEFAULT_ROW_LIMIT,
+    ) -> QueryResult:
+        """Answers a read-only Cypher text.
+
+        The guard refuses what would write; the server refuses it once more, because the
+        transaction is one for reading. It also ends the transaction at the time limit. Rows
+        past the limit stay on the server.
+
+        Raises:
+            QueryError: It would write, read a file, or cannot be run.
+            QueryTimeoutError: It ran into its time limit.
+        """
+        if not (timeout > 0 and math.isfinite(timeout)):
+            raise UsageError(f"a time limit is a number of seconds above 0, not {timeout}")
+        if row_limit < 0:
+            raise UsageError(f"a row limit is 0 or more, not {row_limit}")
+        text = checked(cypher)
+        try:
+            with self._session(
+                neo4j.READ_ACCESS, fetch_size=min(row_limit + 1, 1000)
+            ) as session:
+                transaction = session.begin_transaction(timeout=timeout)
+                try:
+                    result = transaction.run(_text(text), dict(parameters or {}))
+                    columns = tuple(result.keys())
+                    rows: list[tuple[Any, ...]] = []
+                    truncated = False
+                    for record in result:
+                        if len(rows) == row_limit:
+                            truncated = True
+                            break
+                        rows.append(tuple(plain(value) for value in record.values()))
+                finally:
+                    # Closing rolls back, and tells the server to forget the other rows.
+                    transaction.close()
+        except (OverflowError, TypeError, ValueError) as error:
+            raise QueryError(f"a parameter cannot be sent to Neo4j: {_line(error)}") from error
+        except _Failures as error:
+            self._fail_query(error, timeout)
+        return QueryResult(columns, tuple(rows), truncated)
+
+    def write_results(self, rows: Rows, *, replace: Rows | None = None) -> None:
+        """Stores mined or computed nodes and relations in one transaction.
+
+        Raises:
+            UsageError: A label, relation or property does not belong to results.
+            StoreError: An end of a relation does not exist. Nothing is stored.
+        """
+        self._need_writable()
+        self._ensure_schema()
+        try:
+            self._write(lambda run: operations.write_results(run, rows, replace))
+        except _TooLargeError as error:
+            raise StoreError(
+                f"the server at {self._url} has not enough memory for these results in one "
+                "transaction: raise dbms.memory.transaction.total.max or its heap"
+            ) from error
+
+    def counts(self) -> dict[str, int]:
+        """Number of nodes of each label and of relations of each type that occur."""
+        return self._read(operations.count_all)
+
+    def checkpoint(self) -> None:
+        """Does nothing: what a server has committed is visible to every reader."""
+
+    def close(self) -> None:
+        """Closes the connections. Closing twice is fine."""
+        if not self._closed:
+            self._closed = True
+            with contextlib.suppress(*_Failures):
+                self._driver.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _check_server(self) -> None:
+        """Connects, logs in, and looks at the server's own name and version."""
+        with self._session(neo4j.READ_ACCESS) as session:
+            result = session.run("RETURN 1 AS one")
+            agent = result.consume().server.agent
+        found = re.fullmatch(r"Neo4j/(\d+)\.[\w.\-+]+", agent or "")
+        if found is None:
+            raise StoreError(f"the server at {self._url} is no Neo4j: it says {agent!r}")
+        if int(found[1]) < OLDEST:
+            raise StoreError(
+                f"the server at {self._url} is {agent.replace('/', ' ')}, which is too old: "
+                f"masgraph needs Neo4j {OLDEST} or newer"
+            )
+
+    def _session(self, mode: str, **options: Any) -> neo4j.Session:
+        if self._closed:
+            raise StoreError(f"the store at {self._url} is closed")
+        return self._driver.session(
+            database=self._database, default_access_mode=mode, **options
+        )
+
+    def _need_writable(self) -> None:
+        if self._read_only:
+            raise StoreError(f"the store at {self._url} was opened read-only")
+
+    def _ensure_schema(self) -> None:
+        """Creates the constraints and indexes that are missing, once in this store's life."""
+        if self._has_schema:
+            return
+        with self._translated(), self._session(neo4j.WRITE_ACCESS) as session:
+            if self._unconstrained(session):
+                for text in statements.constraint_statements():
+                    session.execute_write(_run_once, text)
+            missing = self._unconstrained(session)
+            if missing:
+                raise StoreError(
+                    f"the database at {self._url} has another constraint or index named "
+                    f"{missing[0].lower()}_id: masgraph needs that name for unique ids of "
+                    f"{missing[0]}"
+                )
+            known = {row[0] for row in session.run("SHOW INDEXES YIELD name")}
+            for text in statements.index_statements():
+                if text.split()[2] not in known:
+                    session.execute_write(_run_once, text)
+            session.run("CALL db.awaitIndexes(300)").consume()
+        self._has_schema = True
+
+    @staticmethod
+    def _unconstrained(session: neo4j.Session) -> list[str]:
+        result = session.run(
+            "SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties "
+            "WHERE type IN ['UNIQUENESS', 'NODE_PROPERTY_UNIQUENESS', 'NODE_KEY'] "
+            "AND properties = ['id'] RETURN labelsOrTypes[0] AS label"
+        )
+        known = {row[0] for row in result}
+        return [label.name for label in LABELS if label.name not in known]
+
+    def _write_batch(
+        self, graphs: list[CollaborationGraph]
+    ) -> Iterator[tuple[dict[str, Change], list[str]]]:
+        """Writes graphs in one transaction, or in several where memory asks for it."""
+        try:
+            done = self._write(lambda run: operations.write_batch(run, graphs))
+        except _TooLargeError as error:
+            if len(graphs) == 1:
+                raise StoreError(
+                    f"the server at {self._url} has not enough memory to store the graph "
+                    f"{graphs[0].id} in one transaction: raise "
+                    "dbms.memory.transaction.total.max or its heap"
+                ) from error
+        else:
+            yield done
+            return
+        half = len(graphs) // 2
+        yield from self._write_batch(graphs[:half])
+        yield from self._write_batch(graphs[half:])
+
+    def _write(self, work: Callable[[operations.Runner], _Answer]) -> _Answer:
+        def whole(transaction: "ManagedTransaction") -> _Answer:
+            try:
+                return work(_runner(transaction))
+            except neo4j.exceptions.Neo4jError as error:
+                if "OutOfMemory" in str(error.code):
+                    # The driver would try the same again and again.
+                    raise _TooLargeError from error
+                raise
+
+        attempts = 3
+        with self._translated(), self._session(neo4j.WRITE_ACCESS) as session:
+            while True:
+                attempts -= 1
+                try:
+                    return session.execute_write(whole)
+                except neo4j.exceptions.ConstraintError:
+                    # Another process stored the same node in the meantime: the next attempt
+                    # finds it there.
+                    if not attempts:
+                        raise
+
+    def _read(self, work: Callable[[operations.Runner], _Answer]) -> _Answer:
+        with self._translated(), self._session(neo4j.READ_ACCESS) as session:
+            return session.execute_read(lambda transaction: work(_runner(transaction)))
+
+    def _read_graphs(self, ids: list[str]) -> list[CollaborationGraph]:
+        # Each statement sees what is committed at its time: a graph that is replaced in
+        # between has parts that do not fit, and is whole again a moment later.
+        for pause in (0.05, 0.5):
+            with contextlib.suppress(StoreDamagedError, KeyError):
+                return self._read(lambda run: operations.read_graphs(run, ids))
+            time.sleep(pause)
+        return self._read(lambda run: operations.read_graphs(run, ids))
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turns the driver's errors into one sentence of masgraph's own."""
+        try:
+            yield
+        except _Failures as error:
+            raise self._store_error(error) from error
+
+    def _store_error(self, error: Exception) -> MasgraphError:
+        code = str(getattr(error, "code", None) or "")
+        if isinstance(error, neo4j.exceptions.AuthError) or ".Security." in code:
+            if "Unauthorized" in code or isinstance(error, neo4j.exceptions.TokenExpired):
+                return StoreAuthError(
+                    f"the server at {self._url} refused the user or the password: "
+                    "set NEO4J_USER and NEO4J_PASSWORD"
+                )
+            return StoreAuthError(f"the server at {self._url} refused: {_line(error)}")
+        if "DatabaseNotFound" in code:
+            return StoreUnreachableError(
+                f"the server at {self._url} has no database named {self._database!r}"
+            )
+        if isinstance(error, neo4j.exceptions.UnsupportedServerProduct):
+            return StoreError(f"the server at {self._url} is no Neo4j: {_line(error)}")
+        if isinstance(error, neo4j.exceptions.Neo4jError) and not code.endswith(
+            ("DatabaseUnavailable", "NotALeader", "ForbiddenOnReadOnlyDatabase")
+        ):
+            return StoreError(f"the server at {self._url} failed: {_line(error)}")
+        return StoreUnreachableError(f"no Neo4j answers at {self._url}: {_line(error)}")
+
+    def _fail_query(self, error: Exception, timeout: float) -> NoReturn:
+        code = str(getattr(error, "code", None) or "")
+        if "TransactionTimedOut" in code or "LockClientStopped" in code:
+            raise QueryTimeoutError(
+                f"the query ran into its time limit of {timeout:g} s"
+            ) from error
+        if ".Statement." in code or ".Procedure." in code or "OutOfMemory" in code:
+            raise QueryError(f"Neo4j cannot run the query: {_line(error)}") from error
+        raise self._store_error(error) from error
+
+
+def _run_once(transaction: "ManagedTransaction", text: str) -> None:
+    transaction.run(_text(text)).consume()
+
+
+def _runner(transaction: "ManagedTransaction") -> operations.Runner:
+    def run(text: str, parameters: Mapping[str, Any]) -> list[list[Any]]:
+        return [
+            [plain(value) for value in record.values()]
+            for record in transaction.run(_text(text), dict(parameters))
+        ]
+
+    return run
+
+
+def _text(text: str) -> LiteralString:
+    # The driver wants literal texts, to keep values out of them; ours come from
+    # graphstore.statements or from the person who asks.
+    return cast("LiteralString", text)
+
+
+def _line(error: BaseException) -> str:
+    """What an error says, on one line."""
+    message: object = getattr(error, "message", None) or str(error) or type(error).__name__
+    line = re.split(r"\s*\n", str(message).strip())[0]
+    return line if len(line) <= 300 else line[:297] + "..."
+
+
+def _without_password(uri: str) -> str:
+    """The URI as it may be shown; names and passwords do not belong into it."""
+    try:
+        parts = urlsplit(uri)
+        port = parts.port
+    except ValueError as error:
+        raise UsageError(f"{uri.rpartition('@')[2]} is no address: {error}") from error
+    if parts.username or parts.password:
+        shown = f"{parts.scheme}://{parts.hostname}" + (f":{port}" if port else "")
+        raise UsageError(
+            f"{shown} comes with a user or password inside: set NEO4J_USER and "
+            "NEO4J_PASSWORD instead, because an address ends up in logs"
+        )
+    return uri
