@@ -1,1 +1,111 @@
-"""masgraph: how did a team of LLM agents work together, and did it help?"""
+"""masgraph: how did a team of LLM agents work together, and did it help?
+
+The public names, for notebooks and programs::
+
+    import masgraph as mg
+
+    graphs = mg.read("traces/")
+    mg.evaluate(graphs).to_pandas()
+    mg.mine(graphs).to_pandas()
+
+    with mg.open_store("masgraph.db") as store:
+        mg.ingest("traces/", store)
+        mg.query(store, "messages-by-role").to_pandas()
+"""
+
+from app.notebook import GraphList, evaluate, ingest, mine, query, read
+from graphstore.builder import GraphBuilder, make_organization
+from graphstore.errors import (
+    GraphError,
+    InputError,
+    MasgraphError,
+    MissingExtraError,
+    NotFoundError,
+    QueryError,
+    QueryTimeoutError,
+    StoreAuthError,
+    StoreDamagedError,
+    StoreError,
+    StoreLockedError,
+    StoreUnreachableError,
+    UsageError,
+)
+from graphstore.exchange import (
+    from_frames,
+    from_networkx,
+    read_file,
+    to_frames,
+    to_networkx,
+    write_file,
+)
+from graphstore.model import (
+    Access,
+    Agent,
+    Artifact,
+    CollaborationGraph,
+    Coupling,
+    Edge,
+    Link,
+    Method,
+    Node,
+    Organization,
+    Outcome,
+    Proposal,
+    Resource,
+    Source,
+    Task,
+    Unit,
+    validate,
+)
+from graphstore.store import GraphStore, QueryResult, WriteReport, open_store
+
+__all__ = [
+    "Access",
+    "Agent",
+    "Artifact",
+    "CollaborationGraph",
+    "Coupling",
+    "Edge",
+    "GraphBuilder",
+    "GraphError",
+    "GraphList",
+    "GraphStore",
+    "InputError",
+    "Link",
+    "MasgraphError",
+    "Method",
+    "MissingExtraError",
+    "Node",
+    "NotFoundError",
+    "Organization",
+    "Outcome",
+    "Proposal",
+    "QueryError",
+    "QueryResult",
+    "QueryTimeoutError",
+    "Resource",
+    "Source",
+    "StoreAuthError",
+    "StoreDamagedError",
+    "StoreError",
+    "StoreLockedError",
+    "StoreUnreachableError",
+    "Task",
+    "Unit",
+    "UsageError",
+    "WriteReport",
+    "evaluate",
+    "from_frames",
+    "from_networkx",
+    "ingest",
+    "make_organization",
+    "mine",
+    "open_store",
+    "query",
+    "read",
+    "read_file",
+    "to_frames",
+    "to_networkx",
+    "validate",
+    "write_file",
+]

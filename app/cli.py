@@ -20,8 +20,8 @@ EXIT_STORE = 3
 cli = typer.Typer(
     name="masgraph",
     help=(
-        "How did a team of LLM agents work together, and did it help? masgraph reads traces and "
-        "task decompositions into a graph database, mines them and measures them."
+        "How did a team of LLM agents work together, and did it help? masgraph reads traces "
+        "and task decompositions into a graph database, mines them and measures them."
     ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,

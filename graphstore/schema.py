@@ -237,6 +237,7 @@ LABELS: tuple[NodeLabel, ...] = (
         "A canonical pattern of two or three nodes.",
         (
             Property("canonical_form"),
+            Property("shape"),
             Property("size", "integer"),
             Property("scope"),
             Property("labels", "strings"),

@@ -41,18 +41,30 @@ TaskOption = Annotated[
 
 
 @contextmanager
-def opened(url: str | None, *, read_only: bool = False) -> Iterator["GraphStore"]:
+def opened(
+    url: str | None, *, read_only: bool = False, must_exist: bool = False
+) -> Iterator["GraphStore"]:
     """Opens the store that the options name, and closes it.
 
+    Args:
+        url: A path or URL.
+        read_only: Refuse writes.
+        must_exist: Do not make a new embedded store, although it is opened for writing.
+
     Raises:
-        StoreUnreachableError: It should be read, and there is no such file.
+        StoreUnreachableError: It should exist, and there is no such file.
     """
     from graphstore.store import SERVER_SCHEMES, open_store
 
     address = url or "masgraph.db"
     on_server = address.partition("://")[0] in SERVER_SCHEMES and "://" in address
     path = Path(address.removeprefix("file://"))
-    if read_only and not on_server and not path.exists() and not _log_of(path).exists():
+    if (
+        (read_only or must_exist)
+        and not on_server
+        and not path.exists()
+        and not _log_of(path).exists()
+    ):
         raise StoreUnreachableError(
             f"there is no store at {path}: make one with  masgraph ingest PATH --store {path}"
         )

@@ -38,7 +38,9 @@ def query(
     list_queries: Annotated[
         bool, typer.Option("--list", "-l", help="The saved queries and their parameters.")
     ] = False,
-    show: Annotated[bool, typer.Option("--show", help="Print the Cypher, do not run it.")] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the Cypher, do not run it.")
+    ] = False,
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.001, metavar="SECONDS", help="Time limit.")
     ] = DEFAULT_TIMEOUT,
@@ -48,7 +50,9 @@ def query(
     csv: Annotated[bool, typer.Option("--csv", help="CSV on standard output.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write a .csv, .json or .parquet file."),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write a .csv, .json or .parquet file."
+        ),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -58,7 +62,9 @@ def query(
         _print_list(json)
         return
     if (name is None) == (cypher is None):
-        raise UsageError("name one saved query, or give --cypher TEXT; --list shows the queries")
+        raise UsageError(
+            "name one saved query, or give --cypher TEXT; --list shows the queries"
+        )
     if out is not None and out.suffix not in OUTPUT_SUFFIXES:
         raise UsageError(f"--out takes a file that ends in {', '.join(OUTPUT_SUFFIXES)}")
     text, parameters = _text_and_parameters(name, cypher, parameter or [])
@@ -147,7 +153,8 @@ def _print_list(json: bool) -> None:
             for saved in queries
         ],
     )
-    say("Run one:  masgraph query NAME --parameter limit=5   Its Cypher:  masgraph query NAME --show")
+    say("Run one:  masgraph query NAME --parameter limit=5")
+    say("Its Cypher:  masgraph query NAME --show")
 
 
 def _described(saved: "SavedQuery") -> dict[str, Any]:

@@ -1,0 +1,239 @@
+"""``masgraph evaluate``, ``mine`` and ``report``: from what is stored to what it means."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from app.commands.options import (
+    DatasetOption,
+    JsonOption,
+    MethodOption,
+    QuietOption,
+    StoreOption,
+    TaskOption,
+    opened,
+)
+from app.output import print_json, print_table, progress, say
+from graphstore.errors import NotFoundError
+from graphstore.model import GraphKind
+
+if TYPE_CHECKING:
+    from analytics.panel import Evaluation
+    from mining.motifs import MotifLibrary
+
+KINDS: tuple[GraphKind, ...] = ("run", "decomposition")
+SHOWN_METRICS = (
+    "success",
+    "score",
+    "density",
+    "reachable_pair_fraction",
+    "average_path_length",
+    "normalized_source_entropy",
+    "node_validity",
+    "content_redundancy",
+    "actions",
+    "tokens_out",
+)
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Print the result, store nothing.")
+]
+
+
+def register(cli: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    cli.command("evaluate")(evaluate)
+    cli.command("mine")(mine)
+    cli.command("report")(report)
+
+
+def evaluate(
+    store: StoreOption = None,
+    dataset: DatasetOption = None,
+    method: MethodOption = None,
+    task: TaskOption = None,
+    projection: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What makes an edge of the executed graph: exchange, message, consumption or "
+            "action.",
+        ),
+    ] = None,
+    by_run: Annotated[
+        bool, typer.Option("--by-run", help="A line for each run, not for each method.")
+    ] = False,
+    dry_run: DryRunOption = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Measure the structure of runs: density, reachability, path length, entropy, ..."""
+    from analytics.panel import PanelConfiguration
+    from app import jobs
+
+    configuration = PanelConfiguration(**({"projection": projection} if projection else {}))  # type: ignore[arg-type]
+    selection = jobs.Selection(dataset, method, task)
+    with (
+        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        progress("evaluating", quiet=quiet or json) as reporter,
+    ):
+        result = jobs.evaluate(
+            graph_store,
+            configuration,
+            selection=selection,
+            save=not dry_run,
+            progress=reporter,
+        )
+    if json:
+        print_json(result.to_dict())
+        return
+    if not result.rows:
+        raise NotFoundError("no run matches: see what is there with  masgraph stats")
+    if by_run:
+        _print_by_run(result)
+    else:
+        print_by_method(result)
+    if not quiet:
+        _say_what_is_missing(result)
+
+
+def _print_by_run(result: "Evaluation") -> None:
+    print_table(
+        ("run", "task", "method", *SHOWN_METRICS),
+        [
+            (row.run, row.task, row.method, *(getattr(row, name) for name in SHOWN_METRICS))
+            for row in result.rows
+        ],
+    )
+
+
+def print_by_method(result: "Evaluation") -> None:
+    """Prints a line for each method: means over the runs that have a value."""
+    print_table(
+        ("method", "runs", "tasks", *SHOWN_METRICS),
+        [
+            (row.method, row.runs, row.tasks, *(row.means[name] for name in SHOWN_METRICS))
+            for row in result.by_method()
+        ],
+        title="Means over the runs that have a value",
+    )
+
+
+def _say_what_is_missing(result: "Evaluation") -> None:
+    unknown = sum(row.success is None for row in result.rows)
+    if unknown:
+        say(f"{unknown} of {len(result.rows)} runs do not say whether they succeeded.")
+    guessed = sum(row.inferred_edges for row in result.rows)
+    edges = sum(row.edges for row in result.rows)
+    if guessed:
+        say(f"{guessed:,} of {edges:,} edges ({guessed / edges:.0%}) were inferred by readers.")
+    say(f"Configuration {result.configuration_hash}.")
+
+
+def mine(
+    store: StoreOption = None,
+    kind: Annotated[
+        Literal["run", "decomposition", "all"],
+        typer.Option(help="Which graphs to mine; each kind makes a library of its own."),
+    ] = "all",
+    dataset: DatasetOption = None,
+    method: MethodOption = None,
+    task: TaskOption = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCHEME",
+            help="What types a node: role/kind (runs by default), role, kind or name.",
+        ),
+    ] = None,
+    min_task_support: Annotated[
+        int, typer.Option(min=1, help="Tasks in which a motif must occur.")
+    ] = 1,
+    min_graph_support: Annotated[
+        int, typer.Option(min=1, help="Runs or decompositions in which it must occur.")
+    ] = 1,
+    top: Annotated[int, typer.Option(min=0, help="Motifs to print.")] = 20,
+    dry_run: DryRunOption = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Find the patterns of two and three nodes that recur, and keep them in the store."""
+    from app import jobs
+    from mining.motifs import MotifConfiguration
+
+    configuration = MotifConfiguration(
+        labels=labels, min_task_support=min_task_support, min_graph_support=min_graph_support
+    )
+    selection = jobs.Selection(dataset, method, task)
+    documents: list[dict[str, Any]] = []
+    with opened(store, read_only=dry_run, must_exist=True) as graph_store:
+        counts = graph_store.counts()
+        kinds = [
+            one
+            for one in KINDS
+            if (kind == "all" and counts.get(jobs.graph_label_of(one))) or kind == one
+        ]
+        for one in kinds:
+            with progress(f"mining {one}s", quiet=quiet or json) as reporter:
+                library = jobs.mine(
+                    graph_store,
+                    configuration,
+                    kind=one,
+                    selection=selection,
+                    save=not dry_run,
+                    progress=reporter,
+                )
+            documents.append(
+                {
+                    "configuration": library.configuration,
+                    "configuration_hash": library.configuration_hash,
+                    "summary": jobs.motif_summary(library, one, selection),
+                    "motifs": library.to_pandas().to_dict(orient="records"),
+                }
+            )
+            if not json:
+                print_motifs(library, one, top)
+    if json:
+        print_json({"libraries": documents})
+    elif not documents:
+        raise NotFoundError("the store holds no graphs: put some in with  masgraph ingest PATH")
+
+
+def print_motifs(library: "MotifLibrary", kind: str, top: int) -> None:
+    """Prints the best supported motifs, and which graphs were left out."""
+    print_table(
+        ("motif", "shape", "tasks", f"{kind}s", "occurrences"),
+        [
+            (
+                motif.description,
+                motif.shape,
+                motif.task_support,
+                motif.graph_support,
+                motif.occurrence_count,
+            )
+            for motif in library.motifs[:top]
+        ],
+        title=f"Motifs of {len(library.graphs):,} {kind}s",
+    )
+    if len(library.motifs) > top:
+        more = len(library.motifs) - top
+        say(f"{more:,} more motifs: --top N, or  masgraph query motifs-by-support")
+    for graph in library.skipped:
+        say(f"{graph.id} was left out: {graph.skipped}.")
+
+
+def report(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The HTML file.")
+    ] = Path("masgraph-report.html"),
+    title: Annotated[str, typer.Option(help="Its heading.")] = "masgraph report",
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write one HTML file with what the store holds, measures and motifs. It loads nothing."""
+    from app.report import write_report
+
+    with opened(store, read_only=True) as graph_store:
+        write_report(graph_store, out, title=title)
+    if not quiet:
+        say(f"Report: {out}")

@@ -1,0 +1,158 @@
+"""What a notebook calls: reading, storing, measuring and mining, each in one line.
+
+The functions take a store or plain graphs, and return results that know ``to_pandas()``.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app import jobs
+from graphstore.model import CollaborationGraph
+from graphstore.store import GraphStore, QueryResult, open_store
+
+if TYPE_CHECKING:
+    import pandas
+
+    from analytics.panel import Evaluation, PanelConfiguration
+    from ingest.reader import Rejection
+    from ingest.report import IngestReport
+    from mining.motifs import MotifConfiguration, MotifLibrary
+
+Paths = str | Path | Sequence[str | Path]
+Source = str | Path | GraphStore | Iterable[CollaborationGraph]
+
+
+class GraphList(tuple[CollaborationGraph, ...]):
+    """Graphs that were read, with what could not be read.
+
+    Attributes:
+        rejected: Records and files that were not read, with their reasons.
+    """
+
+    rejected: "tuple[Rejection, ...]" = ()
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """One line a graph: what it is, how large it is and how it ended."""
+        import pandas
+
+        lines = [
+            {
+                "id": graph.id,
+                "kind": graph.kind,
+                "name": graph.name,
+                "dataset": graph.task.dataset,
+                "task": graph.task.name,
+                "method": None if graph.method is None else graph.method.name,
+                "format": graph.source.format,
+                "agents": len(graph.agents),
+                "nodes": len(graph.nodes),
+                "edges": len(graph.edges),
+                "inferred_edges": graph.inferred_edges,
+                "success": graph.outcome.success,
+                "score": graph.outcome.score,
+            }
+            for graph in self
+        ]
+        frame = pandas.DataFrame(lines)
+        if lines:
+            frame = frame.astype({"success": "boolean", "score": "Float64"})
+        return frame
+
+
+def read(paths: Paths, *, format: str = "auto") -> GraphList:
+    """Reads traces and decompositions without a store.
+
+    Args:
+        paths: Files, folders or globs.
+        format: A reader's name; by default each file's content tells.
+
+    Returns:
+        The graphs, in the order of the files; what could not be read is in ``rejected``.
+    """
+    from ingest import pipeline
+
+    graphs, rejected = [], []
+    for item in pipeline.read(_listed(paths), format=format):
+        if isinstance(item, CollaborationGraph):
+            graphs.append(item)
+        else:
+            rejected.append(item)
+    found = GraphList(graphs)
+    found.rejected = tuple(rejected)
+    return found
+
+
+def ingest(
+    paths: Paths, store: str | Path | GraphStore = "masgraph.db", **options: Any
+) -> "IngestReport":
+    """Reads traces and decompositions into a store.
+
+    Args:
+        paths: Files, folders or globs.
+        store: A path, a URL or an open store.
+        **options: As :func:`ingest.pipeline.ingest` takes them.
+    """
+    from ingest import pipeline
+
+    if isinstance(store, (str, Path)):
+        with open_store(str(store)) as opened:
+            return pipeline.ingest(_listed(paths), opened, **options)
+    return pipeline.ingest(_listed(paths), store, **options)
+
+
+def evaluate(source: Source, configuration: "PanelConfiguration | None" = None) -> "Evaluation":
+    """The structural panel of each run. A store is left as it is.
+
+    Args:
+        source: A store (open, or its path or URL), or graphs; decompositions among the
+            graphs are left out.
+        configuration: The panel's options.
+    """
+    from analytics import panel
+
+    if isinstance(source, (str, Path)):
+        with open_store(str(source), read_only=True) as store:
+            return jobs.evaluate(store, configuration, save=False)
+    if isinstance(source, Iterable):
+        return panel.evaluate((graph for graph in source if graph.kind == "run"), configuration)
+    return jobs.evaluate(source, configuration, save=False)
+
+
+def mine(source: Source, configuration: "MotifConfiguration | None" = None) -> "MotifLibrary":
+    """The recurring patterns of two and three nodes. A store is left as it is.
+
+    Args:
+        source: A store (open, or its path or URL), or graphs of one kind.
+        configuration: Sizes, thresholds, labels.
+    """
+    from mining import motifs
+
+    if isinstance(source, (str, Path)):
+        with open_store(str(source), read_only=True) as store:
+            return jobs.mine(store, configuration, save=False)
+    if isinstance(source, Iterable):
+        return motifs.mine_motifs(source, configuration)
+    return jobs.mine(source, configuration, save=False)
+
+
+def query(source: str | Path | GraphStore, name: str, **parameters: Any) -> QueryResult:
+    """Answers a saved query.
+
+    Args:
+        source: A store (open, or its path or URL).
+        name: The query's name; :func:`graphstore.queries.saved_queries` lists them.
+        **parameters: Its parameters; those left out have their defaults.
+    """
+    from graphstore.queries import bind, saved_query
+
+    saved = saved_query(name)
+    bound = bind(saved, parameters)
+    if isinstance(source, (str, Path)):
+        with open_store(str(source), read_only=True) as store:
+            return store.query(saved.cypher, bound)
+    return source.query(saved.cypher, bound)
+
+
+def _listed(paths: Paths) -> list[str]:
+    return [str(paths)] if isinstance(paths, (str, Path)) else [str(path) for path in paths]
