@@ -1,0 +1,395 @@
+"""The default store: one file, no server."""
+
+import math
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import kglite
+
+from graphstore import embedded_bulk, embedded_files, identity, operations, statements
+from graphstore.embedded_values import plain
+from graphstore.errors import (
+    NotFoundError,
+    QueryError,
+    QueryTimeoutError,
+    StoreError,
+    UsageError,
+)
+from graphstore.guard import checked
+from graphstore.model import CollaborationGraph, GraphKind
+from graphstore.schema import LABELS, RELATIONS
+from graphstore.store import (
+    DEFAULT_ROW_LIMIT,
+    DEFAULT_TIMEOUT,
+    Change,
+    QueryResult,
+    Rows,
+    WriteReport,
+)
+
+CHECKPOINT_BYTES = 64 * 1024 * 1024
+"""The smallest log that is folded into the file in the middle of a long write."""
+
+DISABLED_PASSES = ["fold_aliasing_with"]
+"""The engine's optimizer gives wrong rows under ORDER BY with this pass."""
+
+_Result = TypeVar("_Result")
+
+# The hints about unknown labels belong to a console; a query's answer is the same.
+kglite.set_query_warning_policy("silent")
+
+
+class EmbeddedStore:
+    """A store in one file, with one writer at a time and any number of readers.
+
+    A handle for writing sees every commit. A read-only one sees the last checkpoint and
+    follows when there is a newer one; it takes no lock and keeps nothing mapped.
+
+    Attributes:
+        notices: What a person should know about the file, one sentence each: commits that
+            a reader cannot see yet, a write that a killed process left unfinished.
+
+    Args:
+        path: The file; made if need be, unless ``read_only``.
+        read_only: Refuse writes.
+
+    Raises:
+        StoreLockedError: Another handle is open for writing.
+        StoreDamagedError: The file or its log fails its checks.
+        StoreUnreachableError: The path cannot be opened.
+    """
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        self._path = Path(path)
+        self._read_only = read_only
+        self._lock = threading.RLock()
+        self._graph: Any = None
+        self._is_dirty = False
+        self.notices: tuple[str, ...] = ()
+        if read_only:
+            self._load()
+        else:
+            self._open()
+
+    @property
+    def url(self) -> str:
+        """The path of the file."""
+        return str(self._path)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it refuses writes."""
+        return self._read_only
+
+    def write(self, graphs: Iterable[CollaborationGraph]) -> WriteReport:
+        """Stores graphs, many in one commit, each whole or not at all.
+
+        New graphs are merged in bulk; graphs that replace others take a transaction, which
+        copies the store in memory.
+
+        Args:
+            graphs: Validated graphs, consumed lazily.
+
+        Raises:
+            StoreError: Nothing of the failed commit is stored; earlier ones stay.
+        """
+        self._writable()
+        changes: list[tuple[str, Change]] = []
+        sentences: dict[str, None] = {}
+        for batch in operations.batches(graphs):
+            with self._lock:
+                done, said = self._write_batch(batch)
+                self._checkpoint_if_long()
+            changes.extend(done.items())
+            sentences.update(dict.fromkeys(said))
+        return WriteReport(tuple(changes), tuple(sentences))
+
+    def read(self, graph_id: str) -> CollaborationGraph:
+        """The graph that was written, every field.
+
+        Raises:
+            NotFoundError: No graph has that id.
+        """
+        found = self._reading(lambda run: operations.read_graphs(run, [graph_id]))
+        if not found:
+            raise NotFoundError(f"no graph has the id {graph_id!r} in {self._path}")
+        return found[0]
+
+    def graphs(
+        self,
+        *,
+        kind: GraphKind | None = None,
+        dataset: str | None = None,
+        method: str | None = None,
+        task: str | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> Iterator[CollaborationGraph]:
+        """Streams graphs in the order of their ids; see :class:`GraphStore`."""
+        groups = self._reading(
+            lambda run: list(
+                operations.select_ids(
+                    run, kind=kind, dataset=dataset, method=method, task=task, ids=ids
+                )
+            )
+        )
+        for group in groups:
+            yield from self._reading_group(group)
+
+    def delete(self, graph_ids: Sequence[str]) -> int:
+        """Removes graphs with all that belongs to them alone; tells how many there were."""
+        self._writable()
+        ids = list(graph_ids)
+        return self._changing(lambda run: operations.delete_graphs(run, ids))
+
+    def query(
+        self,
+        cypher: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = DEFAULT_TIMEOUT,
+        row_limit: int = DEFAULT_ROW_LIMIT,
+    ) -> QueryResult:
+        """Answers a read-only Cypher text.
+
+        The guard refuses what would write or read files; the engine refuses writes once
+        more, because the handle is read-only while no write runs and no label may be
+        written by a query.
+
+        Args:
+            cypher: The query.
+            parameters: Values for its parameters.
+            timeout: Seconds, above 0.
+            row_limit: Rows that are returned at most.
+
+        Raises:
+            QueryError: It would write, read a file, or cannot be run.
+            QueryTimeoutError: It ran into its time limit.
+        """
+        if not (timeout > 0 and math.isfinite(timeout)):
+            raise UsageError(f"a time limit is a number of seconds above 0, not {timeout}")
+        if row_limit < 0:
+            raise UsageError(f"a row limit is 0 or more, not {row_limit}")
+        text = checked(cypher)
+        with self._current() as graph:
+            try:
+                view = graph.cypher(
+                    text,
+                    params=dict(parameters or {}),
+                    timeout_ms=max(1, math.ceil(timeout * 1000)),
+                    row_limit=row_limit,
+                    disabled_passes=DISABLED_PASSES,
+                    write_scope=[],
+                    hide_structural_keys=True,
+                )
+                if not isinstance(view, kglite.ResultView):
+                    raise QueryError("the query asks for a format of its own: leave it out")
+                columns = tuple(view.columns)
+                rows = tuple(
+                    tuple([plain(row[name]) for name in columns]) for row in view.to_list()
+                )
+                diagnostics = view.diagnostics or {}
+            except kglite.CypherTimeoutError as error:
+                raise QueryTimeoutError(
+                    f"the query ran into its time limit of {timeout:g} s"
+                ) from error
+            except (OverflowError, RecursionError, TypeError) as error:
+                raise QueryError(
+                    f"a parameter cannot be used: {embedded_files.one_line(error)}"
+                ) from error
+            except (kglite.KgError, ValueError) as error:
+                raise QueryError(
+                    f"the query cannot be run: {embedded_files.one_line(error)}"
+                ) from error
+        return QueryResult(columns, rows, diagnostics.get("total_rows") is not None)
+
+    def write_results(self, rows: Rows, *, replace: Rows | None = None) -> None:
+        """Stores mined or computed nodes and relations in one transaction.
+
+        Raises:
+            UsageError: A label, relation or property does not belong to results.
+            StoreError: An end of a relation does not exist. Nothing is stored.
+        """
+        self._writable()
+        self._changing(lambda run: operations.write_results(run, rows, replace))
+
+    def counts(self) -> dict[str, int]:
+        """Number of nodes of each label and of relations of each type that occur."""
+        return self._reading(operations.count_all)
+
+    def checkpoint(self) -> None:
+        """Folds the log into the file, so that readers see what was written."""
+        self._writable()
+        with self._lock, embedded_files.translated(self._path), _without_layout_warning():
+            self._graph.save()
+            self._is_dirty = False
+
+    def close(self) -> None:
+        """Makes a checkpoint of what was written and releases the file.
+
+        Closing twice is fine.
+
+        Raises:
+            StoreError: The checkpoint could not be made. What was written is in the log.
+        """
+        with self._lock:
+            if self._graph is None:
+                return
+            try:
+                if not self._read_only and self._is_dirty:
+                    self.checkpoint()
+            finally:
+                graph, self._graph = self._graph, None
+                if not self._read_only:
+                    embedded_files.release(graph)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        graph = embedded_files.open_for_writing(self._path)
+        try:
+            with embedded_files.translated(self._path):
+                replayed = embedded_files.log_bytes(self._path)
+                if graph.schema_version != _SCHEMA_VERSION:
+                    for text in _DECLARATIONS:
+                        graph.cypher(text)
+                    embedded_bulk.declare_labels(graph)
+                    graph.set_schema_version(_SCHEMA_VERSION)
+                    with _without_layout_warning():
+                        graph.save()
+                    replayed = 0
+                graph.read_only(True)
+        except BaseException:
+            embedded_files.release(graph)
+            raise
+        self._graph = graph
+        self._is_dirty = replayed > embedded_files.EMPTY_LOG_BYTES
+        self.notices = embedded_files.unfinished_writes(self._path)
+
+    def _load(self) -> None:
+        # Taken before the file is read: a checkpoint in between is read twice, never missed.
+        self._stamp = embedded_files.stamp(self._path) if self._path.exists() else None
+        self._graph = embedded_files.load_for_reading(self._path)
+        unread = embedded_files.unread_log(self._path)
+        self.notices = (unread,) if unread else ()
+
+    def _writable(self) -> None:
+        if self._read_only:
+            raise StoreError(f"the store {self._path} was opened read-only")
+        if self._graph is None:
+            raise StoreError(f"the store {self._path} is closed")
+
+    @contextmanager
+    def _current(self) -> Iterator[Any]:
+        """The engine's handle for reading: of a reader the newest checkpoint."""
+        if not self._read_only:
+            with self._lock:
+                if self._graph is None:
+                    raise StoreError(f"the store {self._path} is closed")
+                yield self._graph
+            return
+        with self._lock:
+            if self._graph is None:
+                raise StoreError(f"the store {self._path} is closed")
+            if embedded_files.stamp(self._path) != self._stamp:
+                self._load()
+            graph = self._graph
+        # A reader's handle never changes, so that queries of several threads run at once.
+        yield graph
+
+    def _reading(self, work: Callable[[operations.Runner], _Result]) -> _Result:
+        with self._current() as graph, embedded_files.translated(self._path):
+            return work(_runner(graph))
+
+    def _reading_group(self, ids: list[str]) -> list[CollaborationGraph]:
+        return self._reading(lambda run: operations.read_graphs(run, ids))
+
+    def _changing(self, work: Callable[[operations.Runner], _Result]) -> _Result:
+        with self._lock:
+            with self._open_for_change() as graph, graph.begin() as transaction:
+                result = work(_runner(transaction))
+            self._is_dirty = True
+            self._checkpoint_if_long()
+        return result
+
+    @contextmanager
+    def _open_for_change(self) -> Iterator[Any]:
+        graph = self._graph
+        with embedded_files.translated(self._path):
+            graph.read_only(False)
+            try:
+                yield graph
+            finally:
+                graph.read_only(True)
+
+    def _write_batch(
+        self, batch: list[CollaborationGraph]
+    ) -> tuple[dict[str, Change], list[str]]:
+        with embedded_files.translated(self._path):
+            run = _runner(self._graph)
+            changes = operations.find_changes(run, batch)
+        new: list[CollaborationGraph] = []
+        others: list[CollaborationGraph] = []
+        for graph in batch:
+            change = changes[graph.id]
+            if change == "replaced" or (change == "written" and not _owns_its_ids(graph)):
+                others.append(graph)
+            elif change == "written":
+                new.append(graph)
+        said: list[str] = []
+        if others:
+            said += self._changing(lambda run: operations.write_batch(run, others))[1]
+        if new:
+            with self._open_for_change() as handle:
+                prepared = operations.prepare(run, new)
+                embedded_bulk.merge_prepared(handle, prepared)
+            self._is_dirty = True
+            said += prepared.warnings
+        return changes, said
+
+    def _checkpoint_if_long(self) -> None:
+        """Keeps the log short: replaying it takes longer than reading a checkpoint."""
+        log = embedded_files.log_bytes(self._path)
+        if log > CHECKPOINT_BYTES and 2 * log > embedded_files.stamp(self._path)[1]:
+            self.checkpoint()
+
+
+_DECLARATIONS = (*statements.constraint_statements(), *statements.index_statements())
+_SCHEMA_VERSION = int(identity.configuration_hash([*LABELS, *RELATIONS])[:7], 16)
+"""Made from the table: a file that another table made gets what it lacks."""
+
+
+def _runner(graph: Any) -> operations.Runner:
+    def run(text: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        view = graph.cypher(text, params=dict(parameters), timeout_ms=0)
+        columns = view.columns
+        if not columns:
+            return []
+        return list(zip(*[view.column(name) for name in columns], strict=True))
+
+    return run
+
+
+def _owns_its_ids(graph: CollaborationGraph) -> bool:
+    """Whether no other graph can have its ids, so that merging cannot touch anything."""
+    prefix = f"{graph.id}/"
+    return all(
+        part.id.startswith(prefix)
+        for parts in (graph.nodes, graph.agents, graph.resources, graph.proposals)
+        for part in parts
+    )
+
+
+@contextmanager
+def _without_layout_warning() -> Iterator[None]:
+    """Zoned datetimes cannot be mapped from the file; a reader maps nothing anyway."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kglite.MappedFallbackWarning)
+        yield

@@ -1,0 +1,212 @@
+"""The embedded store's file: opened, checked, and its failures said in a sentence.
+
+Beside ``store.db`` the engine keeps ``store.db-wal`` (what was committed since the last
+checkpoint), ``store.db.lock`` and ``store.db.lock-owner``. A log that is damaged in the
+middle is set aside as ``store.db-wal.quarantine-...``; what a killed process had not
+finished writing is cut off its end and kept as ``store.db-wal.torn-...``.
+"""
+
+import glob
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import kglite
+
+from graphstore.errors import (
+    StoreDamagedError,
+    StoreError,
+    StoreLockedError,
+    StoreUnreachableError,
+)
+
+EMPTY_LOG_BYTES = 16
+"""A log of at most this size holds no commit, only its header."""
+
+Stamp = tuple[int, int, int]
+
+
+def log_path(path: Path) -> Path:
+    """The log beside a store's file."""
+    return path.with_name(path.name + "-wal")
+
+
+def log_bytes(path: Path) -> int:
+    """The size of the log in bytes, 0 where there is none."""
+    try:
+        return log_path(path).stat().st_size
+    except OSError:
+        return 0
+
+
+def stamp(path: Path) -> Stamp:
+    """What changes when another file takes this one's place.
+
+    Raises:
+        StoreUnreachableError: There is no such file.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise StoreUnreachableError(_cannot_open(path, error)) from error
+    return (status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def open_for_writing(path: Path) -> Any:
+    """The engine's handle, with the writer's lock, made if need be, and verified.
+
+    Raises:
+        StoreLockedError: Another handle has the lock.
+        StoreDamagedError: The file or its log fails its checks.
+        StoreUnreachableError: The path cannot be opened.
+    """
+    _need_folder(path)
+    _refuse_quarantine(path)
+    is_new = not path.exists()
+    with translated(path):
+        # Checkpoints are made by the store, between batches.
+        graph = kglite.open(str(path), durable="full", auto_checkpoint_wal_mib=0)
+    try:
+        _refuse_quarantine(path)
+        _verify(path, graph)
+        if is_new and graph.shape[0]:
+            raise StoreDamagedError(
+                f"the store {path} is damaged: only its log {log_path(path).name} is there, "
+                "the file itself is missing; restore the file, or remove the log to begin anew"
+            )
+    except BaseException:
+        release(graph)
+        raise
+    return graph
+
+
+def load_for_reading(path: Path) -> Any:
+    """A verified copy of the last checkpoint in memory.
+
+    Nothing stays mapped: a file that is cut or overwritten afterwards cannot hurt.
+
+    Raises:
+        StoreDamagedError: The file fails its checks, or its log was quarantined.
+        StoreUnreachableError: There is no file, or it cannot be opened.
+    """
+    _need_folder(path)
+    _refuse_quarantine(path)
+    if not path.exists():
+        if log_bytes(path):
+            raise StoreUnreachableError(
+                f"the store {path} has no checkpoint yet, only a log: open it for writing once"
+            )
+        raise StoreUnreachableError(f"there is no store at {path}")
+    with translated(path), warnings.catch_warnings():
+        # It warns of a log with newer commits: see unread_log.
+        warnings.simplefilter("ignore", UserWarning)
+        graph = kglite.load(
+            str(path),
+            storage="memory",
+            columns="memory",
+            embeddings="memory",
+            topology="memory",
+            verify="eager",
+        )
+        graph.read_only(True)
+    _verify(path, graph)
+    return graph
+
+
+def release(graph: Any) -> None:
+    """Gives up the lock without a checkpoint: what is committed is in the log."""
+    graph.__exit__(StoreError, None, None)
+
+
+def unread_log(path: Path) -> str | None:
+    """A sentence on commits that a reader cannot see yet, or None."""
+    size = log_bytes(path)
+    if size <= EMPTY_LOG_BYTES:
+        return None
+    return (
+        f"{path} is read as of its last checkpoint: {size:,} bytes of its log are newer and "
+        "show after the next one"
+    )
+
+
+def unfinished_writes(path: Path) -> tuple[str, ...]:
+    """A sentence for each write that was cut off because its process had died."""
+    return tuple(
+        f"a write that was not finished was cut off the log of {path}; its bytes are kept in "
+        f"{torn.name} and can be removed"
+        for torn in sorted(path.parent.glob(glob.escape(log_path(path).name) + ".torn-*"))
+    )
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turns the engine's errors about a file into masgraph's own."""
+    try:
+        yield
+    except kglite.WriterLeaseHeldError as error:
+        holder = error.holder or {}
+        who = "this process" if holder.get("self") else f"process {holder.get('pid')}"
+        raise StoreLockedError(
+            f"the store {path} is open for writing by {who} (since {holder.get('since')}): "
+            "close it there, or open it read-only"
+        ) from error
+    except kglite.FileFormatError as error:
+        raise StoreDamagedError(
+            f"{path} is no store or is damaged: {one_line(error)}"
+        ) from error
+    except kglite.FileError as error:
+        raise StoreUnreachableError(f"there is no store at {path}") from error
+    except (kglite.FileIoError, PermissionError, IsADirectoryError, FileNotFoundError) as error:
+        raise StoreUnreachableError(_cannot_open(path, error)) from error
+    except OSError as error:
+        if error.errno is None:
+            # The engine's own words, for example about a log that is none.
+            raise StoreDamagedError(
+                f"the store {path} is damaged: {one_line(error)}"
+            ) from error
+        raise StoreUnreachableError(_cannot_open(path, error)) from error
+    except kglite.KgError as error:
+        raise StoreError(f"the store {path} failed: {one_line(error)}") from error
+    except ValueError as error:
+        raise StoreError(f"the store {path} refused: {one_line(error)}") from error
+
+
+def one_line(error: BaseException) -> str:
+    """The first line of what an error says."""
+    text = str(error).strip() or type(error).__name__
+    line = text.splitlines()[0].strip()
+    return line if len(line) <= 300 else line[:297] + "..."
+
+
+def _cannot_open(path: Path, error: BaseException) -> str:
+    reason = getattr(error, "strerror", None) or one_line(error)
+    return f"the store {path} cannot be opened: {reason}"
+
+
+def _need_folder(path: Path) -> None:
+    try:
+        if path.is_dir():
+            raise StoreUnreachableError(f"{path} is a folder, not a store")
+        if not path.parent.is_dir():
+            raise StoreUnreachableError(f"the folder {path.parent} does not exist")
+    except OSError as error:
+        raise StoreUnreachableError(_cannot_open(path, error)) from error
+
+
+def _refuse_quarantine(path: Path) -> None:
+    pattern = glob.escape(log_path(path).name) + ".quarantine-*"
+    for aside in sorted(path.parent.glob(pattern)):
+        raise StoreDamagedError(
+            f"the log of {path} was damaged, and commits from the damage on are lost: the "
+            f"log was set aside as {aside.name}; move that file away to go on with what is left"
+        )
+
+
+def _verify(path: Path, graph: Any) -> None:
+    report = graph.verify_integrity()
+    if not report["ok"]:
+        bad = [part for part in report["sections"] if part["error"]]
+        first = f"{bad[0]['name']}: {bad[0]['error']}" if bad else "its checks failed"
+        raise StoreDamagedError(f"the store {path} is damaged: {first}")
