@@ -73,11 +73,8 @@ def explain(data: bytes, error: Exception, *, first_line: int = 1) -> str:
         return message
     if not data.strip():
         return "it is empty"
-    try:
-        data.decode()
-    except UnicodeDecodeError as problem:
-        place = _place(data, problem.start, first_line)
-        return f"the text is not UTF-8: byte 0x{data[problem.start]:02x} at {place}"
+    if (problem := not_utf8(data, first_line=first_line)) is not None:
+        return problem
     found = _BYTE.search(message)
     if found is None:
         if repair_surrogates(data) is not None:
@@ -90,6 +87,16 @@ def explain(data: bytes, error: Exception, *, first_line: int = 1) -> str:
     if "surrogate" in message:
         return f"the JSON holds half of a surrogate pair at {place}"
     return f"the JSON is malformed at {place}: {_near(data, offset)}"
+
+
+def not_utf8(data: bytes, *, first_line: int = 1) -> str | None:
+    """Where a text is not UTF-8, None where it is."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as problem:
+        place = _place(data, problem.start, first_line)
+        return f"the text is not UTF-8: byte 0x{data[problem.start]:02x} at {place}"
+    return None
 
 
 def repair_surrogates(data: bytes) -> bytes | None:

@@ -1,0 +1,112 @@
+"""What may be stored of the words in a trace: all but the secrets, everything, or nothing.
+
+Public traces have held live API keys. A secret becomes ``[redacted:openai-key]``: what
+it was stays readable, and redacting twice changes nothing. Contents are hashed in their
+redacted form, so that no hash can be used to test a guessed password.
+"""
+
+from typing import Any
+
+from graphstore.errors import InputError
+from graphstore.model import Attributes
+from ingest.secrets import redacted, sensitive_key
+
+MAX_DEPTH = 100
+"""How deep attributes may be nested."""
+
+_LABELS_KEPT = 4_096
+
+
+class Redact:
+    """Takes secrets and e-mail addresses out of contents, names and attributes: the default."""
+
+    def __init__(self) -> None:
+        self._last: tuple[str, str] = ("", "")
+        self._labels: dict[str, str] = {}
+
+    def text(self, text: str) -> str | None:
+        """The content without secrets."""
+        return self._redacted(text)
+
+    def hashed(self, text: str) -> str:
+        """The content without secrets."""
+        return self._redacted(text)
+
+    def label(self, text: str) -> str:
+        """A name without secrets."""
+        found = self._labels.get(text)
+        if found is None:
+            if len(self._labels) >= _LABELS_KEPT:
+                self._labels.clear()
+            found = self._labels[text] = redacted(text)
+        return found
+
+    def attributes(self, attributes: Attributes) -> Attributes:
+        """Attributes without secrets, in keys and in values at any depth.
+
+        A text under a key such as ``password`` or ``api_key`` is a secret whatever it says.
+
+        Raises:
+            InputError: They are nested more than :data:`MAX_DEPTH` levels deep.
+        """
+        return {self.label(key): _value(key, value, 1) for key, value in attributes.items()}
+
+    def _redacted(self, text: str) -> str:
+        # A builder asks for the content and for what its hash is made of, one after the other.
+        last, result = self._last
+        if last is not text:
+            result = redacted(text)
+            self._last = (text, result)
+        return result
+
+
+class Keep:
+    """Keeps everything as it is (``--keep-content``)."""
+
+    def text(self, text: str) -> str | None:
+        """The content."""
+        return text
+
+    def hashed(self, text: str) -> str:
+        """The content."""
+        return text
+
+    def label(self, text: str) -> str:
+        """The name."""
+        return text
+
+    def attributes(self, attributes: Attributes) -> Attributes:
+        """The attributes."""
+        return attributes
+
+
+class Drop(Redact):
+    """Keeps no contents and no attributes, only hashes and redacted names (``--drop-content``).
+
+    The hash is made of the redacted content, so that graphs stored in either way can be
+    compared.
+    """
+
+    def text(self, text: str) -> str | None:  # noqa: ARG002 - the protocol's argument
+        """None."""
+        return None
+
+    def attributes(self, attributes: Attributes) -> Attributes:  # noqa: ARG002
+        """Nothing."""
+        return {}
+
+
+def _value(key: str | None, value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        if key is not None and (kind := sensitive_key(key, value)) is not None:
+            return kind
+        return redacted(value)
+    if depth >= MAX_DEPTH and isinstance(value, dict | list):
+        raise InputError(f"its attributes are nested more than {MAX_DEPTH} levels deep")
+    if isinstance(value, dict):
+        return {
+            redacted(name): _value(name, inside, depth + 1) for name, inside in value.items()
+        }
+    if isinstance(value, list):
+        return [_value(key, inside, depth + 1) for inside in value]
+    return value

@@ -1,0 +1,152 @@
+"""The shared role behind a name: an alias table, and the names that it does not know.
+
+The table is data (``roles.toml``); users add a file of the same form.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Self, get_args
+
+from graphstore.errors import InputError
+from graphstore.model import Role
+
+_ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
+_TABLES = ("names", "patterns", "fallback")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_APART = re.compile(r"[^\w]+|_+")
+_APOSTROPHE = re.compile(r"['’]")
+_LAST = re.compile(r"(?: (?:\d+|[a-z])| ?\d+)$")
+
+
+def words(name: str) -> str:
+    """A name's words in lower case: ``WebSurfer`` and ``web_surfer`` are ``web surfer``."""
+    split = _CAMEL.sub(" ", _APOSTROPHE.sub("", name))
+    return " ".join(_APART.sub(" ", split).casefold().split())
+
+
+@dataclass
+class RoleTable:
+    """Maps names to roles, and remembers those that it does not know.
+
+    Args:
+        names: The role of each name, by its words without spaces.
+        patterns: Regular expressions over a name's words, with their roles, in the order
+            in which they are tried.
+
+    Attributes:
+        unknown: How often each unknown name was asked for, as it was written.
+    """
+
+    names: Mapping[str, Role]
+    patterns: tuple[tuple[re.Pattern[str], Role], ...]
+    unknown: dict[str, int] = field(default_factory=dict)
+    _known: dict[str, Role] = field(default_factory=dict)
+
+    @classmethod
+    def default(cls) -> Self:
+        """The table that comes with masgraph, with nothing remembered."""
+        names, patterns = _shipped()
+        return cls(dict(names), patterns)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The default table, with a user's file before it.
+
+        Args:
+            path: A TOML file of the same form as ``ingest/roles.toml``.
+
+        Raises:
+            InputError: It cannot be read, or names a role that does not exist.
+        """
+        uri = os.fspath(path)
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"the role table cannot be read ({error})", file=uri) from error
+        names, patterns = _parsed(text, uri)
+        shipped_names, shipped_patterns = _shipped()
+        return cls({**shipped_names, **names}, patterns + shipped_patterns)
+
+    def role_of(self, name: str) -> Role:
+        """The shared role behind a name, ``unknown`` where the table has none.
+
+        Args:
+            name: A role's or agent's name as the trace has it.
+        """
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = self._role(name)
+        if found == "unknown" and name:
+            self.unknown[name] = self.unknown.get(name, 0) + 1
+        return found
+
+    def _role(self, name: str) -> Role:
+        text = words(name)
+        for form in dict.fromkeys((text, _LAST.sub("", text))):
+            if (role := self.names.get(form.replace(" ", ""))) is not None:
+                return role
+        for form in dict.fromkeys((text, _LAST.sub("", text))):
+            for pattern, role in self.patterns:
+                if pattern.fullmatch(form):
+                    return role
+        return "unknown"
+
+
+@cache
+def _shipped() -> tuple[dict[str, Role], tuple[tuple[re.Pattern[str], Role], ...]]:
+    return _parsed(files("ingest").joinpath("roles.toml").read_text("utf-8"), "roles.toml")
+
+
+def _parsed(
+    text: str, uri: str
+) -> tuple[dict[str, Role], tuple[tuple[re.Pattern[str], Role], ...]]:
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"the role table is no TOML: {error}", file=uri) from error
+    if unknown := sorted(table.keys() - set(_TABLES)):
+        raise InputError(
+            f"the role table has the unknown part [{unknown[0]}]: use [names], [patterns] or "
+            "[fallback]",
+            file=uri,
+        )
+    names: dict[str, Role] = {}
+    for role, name in _entries(table, ("names",), uri):
+        key = words(name).replace(" ", "")
+        if names.setdefault(key, role) != role:
+            raise InputError(f"the name {name!r} has two roles", file=uri)
+    patterns = tuple(
+        (_pattern(name), role) for role, name in _entries(table, ("patterns", "fallback"), uri)
+    )
+    return names, patterns
+
+
+def _entries(
+    table: dict[str, Any], parts: Iterable[str], uri: str
+) -> Iterable[tuple[Role, str]]:
+    for part in parts:
+        entries = table.get(part, {})
+        if not isinstance(entries, dict):
+            raise InputError(f"[{part}] must list names by role", file=uri)
+        for role, listed in entries.items():
+            if role not in _ROLES:
+                raise InputError(
+                    f"[{part}] has the unknown role {role!r}: use one of {', '.join(_ROLES)}",
+                    file=uri,
+                )
+            if not isinstance(listed, list) or not all(isinstance(n, str) for n in listed):
+                raise InputError(f"[{part}] {role} must be a list of names", file=uri)
+            yield from ((_ROLES[role], name) for name in listed)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    parts = text.replace("*", " * ").split()
+    return re.compile(
+        " ".join(".+" if part == "*" else re.escape(words(part)) for part in parts)
+    )

@@ -1,0 +1,304 @@
+"""Finds secrets in text: a table of patterns, each behind literals that are cheap to look for.
+
+Almost every content holds no secret. Looking for a few literals by ``in`` costs less than
+one regular expression over the text, so a pattern runs only where one of its literals
+stands. All patterns take linear time: each begins at a boundary and consumes what it tries
+without giving it back (possessive repetition).
+"""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One kind of secret.
+
+    Attributes:
+        kind: The name that stands in its place.
+        literals: At least one of these stands in every such secret.
+        pattern: The secret.
+    """
+
+    kind: str
+    literals: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def mark(kind: str) -> str:
+    """What stands where a secret was: ``[redacted:kind]``."""
+    return f"[redacted:{kind}]"
+
+
+_START = r"(?<![A-Za-z0-9_])"
+_TOKEN_END = r"(?![A-Za-z0-9])"
+
+
+def _token(kind: str, literals: tuple[str, ...], pattern: str) -> Rule:
+    return Rule(kind, literals, re.compile(_START + pattern + _TOKEN_END))
+
+
+# The formats of keys as their issuers document them, and as secret scanners look for them.
+_HYPHENED = (
+    _token("anthropic-key", ("sk-ant-",), r"sk-ant-[A-Za-z0-9_\-]{16,}+"),
+    _token("langfuse-key", ("-lf-",), r"[sp]k-lf-[0-9a-fA-F\-]{32,36}+"),
+    _token("openrouter-key", ("sk-or-",), r"sk-or-(?:v1-)?[A-Za-z0-9]{32,}+"),
+    _token(
+        "openai-key",
+        ("sk-",),
+        r"sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_\-]{16,}+|[A-Za-z0-9]{40,}+)",
+    ),
+    _token("api-key", ("sk-",), r"sk-(?=[A-Za-z\-_]*+[0-9])[A-Za-z0-9_\-]{20,}+"),
+    _token("slack-token", ("xox", "xapp-"), r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9\-]{10,}+"),
+    _token("gitlab-token", ("glpat-",), r"glpat-[A-Za-z0-9_\-.]{20,}+"),
+    _token("tavily-key", ("tvly-",), r"tvly-[A-Za-z0-9_\-]{16,}+"),
+    _token("perplexity-key", ("pplx-",), r"pplx-[A-Za-z0-9]{32,}+"),
+    _token("xai-key", ("xai-",), r"xai-[A-Za-z0-9]{40,}+"),
+    _token("nvidia-key", ("nvapi-",), r"nvapi-[A-Za-z0-9_\-]{40,}+"),
+    _token("pypi-token", ("pypi-",), r"pypi-[A-Za-z0-9_\-]{50,}+"),
+    _token("google-secret", ("GOCSPX-",), r"GOCSPX-[A-Za-z0-9_\-]{24,}+"),
+    _token("firecrawl-key", ("fc-",), r"fc-[0-9a-f]{32}"),
+)
+_UNDERSCORED = (
+    _token(
+        "github-token",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        r"(?:gh[pousr]_[A-Za-z0-9]{30,}+|github_pat_[A-Za-z0-9_]{22,}+)",
+    ),
+    _token("huggingface-token", ("hf_",), r"hf_[A-Za-z0-9]{30,}+"),
+    _token("groq-key", ("gsk_",), r"gsk_[A-Za-z0-9]{40,}+"),
+    _token(
+        "stripe-key",
+        ("_live_", "_test_", "whsec_"),
+        r"(?:[spr]k_(?:live|test)_[A-Za-z0-9]{16,}+|whsec_[A-Za-z0-9+/=]{20,}+)",
+    ),
+    _token("langsmith-key", ("lsv2_",), r"lsv2_(?:pt|sk)_[0-9a-fA-F]{32}_[0-9a-fA-F]{10}"),
+    _token("replicate-token", ("r8_",), r"r8_[A-Za-z0-9]{37}"),
+    _token("pinecone-key", ("pcsk_",), r"pcsk_[A-Za-z0-9_]{40,}+"),
+    _token("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{36}"),
+    _token("digitalocean-token", ("_v1_",), r"do[opr]_v1_[0-9a-f]{64}"),
+    _token("notion-token", ("ntn_",), r"ntn_[A-Za-z0-9]{40,}+"),
+    _token("linear-key", ("lin_api_",), r"lin_api_[A-Za-z0-9]{32,}+"),
+    _token("shopify-token", ("shpat_", "shpss_"), r"shp(?:at|ss)_[0-9a-fA-F]{32}"),
+    _token("together-key", ("tgp_v",), r"tgp_v[0-9]_[A-Za-z0-9_\-]{30,}+"),
+    _token("fireworks-key", ("fw_",), r"fw_(?=[A-Za-z]*+[0-9])[A-Za-z0-9]{20,}+"),
+)
+_PLAIN = (
+    _token("google-key", ("AIza",), r"AIza[A-Za-z0-9_\-]{35}"),
+    _token("google-token", ("ya29.",), r"ya29\.[A-Za-z0-9_\-]{20,}+"),
+    _token("aws-key-id", ("AKIA", "ASIA"), r"A[KS]IA[A-Z0-9]{16}"),
+    _token("sendgrid-key", ("SG.",), r"SG\.[A-Za-z0-9_\-]{22}\.[A-Za-z0-9_\-]{43}"),
+    _token("databricks-token", ("dapi",), r"dapi[0-9a-f]{32}"),
+    _token("telegram-token", (":AA",), r"[0-9]{8,10}:AA[A-Za-z0-9_\-]{33}"),
+    _token(
+        "jwt",
+        ("eyJ",),
+        r"eyJ[A-Za-z0-9_\-]{8,}+\.eyJ[A-Za-z0-9_\-]{8,}+\.[A-Za-z0-9_\-]*+",
+    ),
+    Rule(
+        "slack-webhook",
+        ("hooks.slack.com/",),
+        re.compile(r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_\-]{10,}+"),
+    ),
+)
+_URL_PASSWORD = re.compile(
+    r"(://[^\s/:@\"'<>\[\]]{0,256}+:)(?!\[redacted:)([^\s/@\"'<>]{1,256}+)(?=@)"
+)
+_BEARER = re.compile(r"bearer\s++(?P<value>[a-z0-9._~+/=\-]{16,}+)")
+_BASIC = re.compile(
+    r"authorization[\"'\\]{0,3}\s{0,4}[:=]\s{0,4}[\"'\\]{0,3}basic\s++(?P<value>[a-z0-9+/=]{8,}+)"
+)
+_EMAIL_DOMAIN = re.compile(
+    r"@(?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,62})\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9\-])"
+)
+_EMAIL_NAME = re.compile(r"[A-Za-z0-9._%+\-]{1,64}$")
+_KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BODY = re.compile(r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/=]{16,}+)*+")
+_KEY_LENGTH = 16_384
+
+# What follows the name in  password = "x",  "api_key": "x",  TOKEN=x.  The name's own
+# beginning (``api_`` in ``api_key``) is looked at behind the match.
+_VALUE = (
+    r"(?P<close>\\{0,3}[\"']?)\s{0,4}(?P<sign>:|=>|=)\s{0,4}"
+    r"(?:\\{0,3}(?P<quote>[\"'])(?P<quoted>[^\"'\s\\]{4,512}+)\\{0,3}(?P=quote)"
+    r"|(?P<bare>[^\s\"'\\,;&|<>()\[\]{}`]{4,512}+)(?![(\[\w]))"
+)
+_NAMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
+    ("pass", re.compile(r"pass(?:word|wd|phrase)" + _VALUE), None),
+    ("pwd", re.compile(r"pwd" + _VALUE), None),
+    ("secret", re.compile(r"secret" + _VALUE), None),
+    (
+        "token",
+        re.compile(r"token" + _VALUE),
+        re.compile(r"(?:access|auth|refresh|bearer|api|id|session|bot|security|secret)[_\-]?$"),
+    ),
+    (
+        "key",
+        re.compile(r"key" + _VALUE),
+        re.compile(
+            r"(?:api|secret|private|account|access|auth|encryption|subscription|signing|"
+            r"storage|master|service)[_\-]?$"
+        ),
+    ),
+)
+_QUALIFIER_LENGTH = 16
+_PLACEHOLDER = re.compile(
+    r"[<$%{\[*].*|x{3,}.*|\.{3,}.*|(?:your|my|the|some|example|dummy|fake|insert)[_\-].*"
+    r"|none|null|true|false|undefined|string|str|required|optional|changeme|redacted"
+    r"|(?:os|self|process|env|environ|settings|config|args|params|request|ctx)[.\[].*",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z]+")
+_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+")
+_CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+
+_SENSITIVE_KEYS = re.compile(
+    r"(?:.*[_\-.])?(?:password|passwd|pwd|passphrase|secret|authorization|api[_\-]?key|"
+    r"(?:access|auth|refresh|bearer|session|id|bot|security)[_\-]?token|"
+    r"(?:secret|private|account|access|auth|encryption|subscription|signing|storage)"
+    r"(?:[_\-]access)?[_\-]?key|client[_\-]?secret|x[_\-]api[_\-]key|cookie|set-cookie)",
+    re.IGNORECASE,
+)
+
+
+def redacted(text: str) -> str:
+    """A text without its secrets.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The text itself where nothing was found. Redacting a result again gives the same.
+    """
+    if "-" in text:
+        text = _without(text, _HYPHENED)
+        if "-----BEGIN " in text:
+            text = _without_private_keys(text)
+    if "_" in text:
+        text = _without(text, _UNDERSCORED)
+    text = _without(text, _PLAIN)
+    signed = "=" in text or ":" in text
+    if signed and "://" in text and "@" in text:
+        text = _URL_PASSWORD.sub(rf"\1{mark('password')}", text)
+    if signed or "earer" in text or "EARER" in text:
+        text = _without_assigned(text)
+    if "@" in text:
+        text = _without_addresses(text)
+    return text
+
+
+def sensitive_key(key: str, value: str) -> str | None:
+    """What takes the place of a value whose key says that it is a secret.
+
+    Args:
+        key: The name in a map.
+        value: What stands under it.
+
+    Returns:
+        The mark, None where the key says nothing or the value is empty or a mark already.
+    """
+    if not value or value.startswith("[redacted:") or not _SENSITIVE_KEYS.fullmatch(key):
+        return None
+    return mark("password" if "pass" in key.lower() or "pwd" in key.lower() else "secret")
+
+
+def _without(text: str, rules: tuple[Rule, ...]) -> str:
+    for rule in rules:
+        for literal in rule.literals:
+            if literal in text:
+                text = rule.pattern.sub(mark(rule.kind), text)
+                break
+    return text
+
+
+def _without_assigned(text: str) -> str:
+    """Bearer tokens, passwords and keys that are named beside their value."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        # A few letters grow in lower case; positions have to stay.
+        lower = "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+    spans: list[tuple[int, int, str]] = []
+    if "bearer" in lower:
+        spans += [
+            (*found.span("value"), "bearer-token")
+            for found in _BEARER.finditer(lower)
+            if any(letter.isdigit() for letter in found["value"])
+        ]
+    if "basic" in lower and "authorization" in lower:
+        spans += [
+            (*found.span("value"), "basic-credentials") for found in _BASIC.finditer(lower)
+        ]
+    for literal, pattern, qualifier in _NAMES:
+        if literal not in lower:
+            continue
+        password = literal in ("pass", "pwd")
+        for found in pattern.finditer(lower):
+            before = lower[max(0, found.start() - _QUALIFIER_LENGTH) : found.start()]
+            if qualifier is not None and not qualifier.search(before):
+                continue
+            group = "quoted" if found["quoted"] is not None else "bare"
+            start, end = found.span(group)
+            value = text[start:end]
+            if _is_secret(value, password=password, quoted=group == "quoted", found=found):
+                spans.append((start, end, "password" if password else "secret"))
+    if not spans:
+        return text
+    parts: list[str] = []
+    position = 0
+    for start, end, kind in sorted(spans):
+        if start < position:
+            continue
+        parts += [text[position:start], mark(kind)]
+        position = end
+    return "".join((*parts, text[position:]))
+
+
+def _is_secret(value: str, *, password: bool, quoted: bool, found: re.Match[str]) -> bool:
+    """Code and prose name passwords all the time: a value has to look like one."""
+    if value.startswith("[redacted:") or _PLACEHOLDER.fullmatch(value):
+        return False
+    if _CONSTANT.fullmatch(value):
+        return False
+    digits = sum(letter.isdigit() for letter in value)
+    if password:
+        if quoted:
+            return True
+        if found["sign"] == ":" and not found["close"]:
+            return len(value) >= 6 and digits > 0
+        tight = found[0].find(found["sign"]) + 1 == found.start("bare") - found.start()
+        return tight and not _CODE.fullmatch(value)
+    if quoted:
+        return (len(value) >= 8 and digits > 0) or len(value) >= 24
+    return len(value) >= 16 and digits > 1 and not _CODE.fullmatch(value)
+
+
+def _without_addresses(text: str) -> str:
+    parts: list[str] = []
+    position = 0
+    for found in _EMAIL_DOMAIN.finditer(text):
+        at = found.start()
+        name = _EMAIL_NAME.search(text, max(position, at - 64), at)
+        if name is None or name[0] == "git":
+            continue
+        parts += [text[position : name.start()], mark("email")]
+        position = found.end()
+    return "".join((*parts, text[position:])) if parts else text
+
+
+def _without_private_keys(text: str) -> str:
+    parts: list[str] = []
+    position = 0
+    for found in _KEY_BEGIN.finditer(text):
+        if found.start() < position:
+            continue
+        limit = found.end() + _KEY_LENGTH
+        end = text.find("-----END ", found.end(), limit)
+        close = text.find("-----", end + len("-----END "), end + 64) if end >= 0 else -1
+        if close >= 0:
+            stop = close + len("-----")
+        else:
+            body = _KEY_BODY.match(text, found.end())
+            stop = body.end() if body else found.end()
+        parts += [text[position : found.start()], mark("private-key")]
+        position = stop
+    return "".join((*parts, text[position:])) if parts else text
