@@ -181,6 +181,9 @@ _NOT_FUNCTIONS = words("""
     ALL AND AS BY CALL CASE CONTAINS DISTINCT ELSE END ENDS FROM IN IS LIMIT MATCH NOT NULL
     OFFSET ON OPTIONAL OR ORDER RETURN SKIP STARTS THEN UNION UNWIND WHEN WHERE WITH XOR YIELD
     """)
+_NO_BARE_NAMES = words(
+    "AND CASE ELSE END EXISTS LIMIT MATCH OPTIONAL OR RETURN SKIP THEN UNWIND WHEN WHERE WITH"
+)
 _CLAUSES_OF_ONE = {
     "FILTER": "FILTER",
     "FINISH": "FINISH",
@@ -281,6 +284,8 @@ def _one_engine(found: Sequence[Token]) -> Iterator[str]:
             openers.append(position)
         elif token.text in ")]}" and token.kind == "symbol" and openers:
             openers.pop()
+        if token.key in ("EPOCHMILLIS", "EPOCHSECONDS") and after and after.text == ":":
+            yield "datetime({epochMillis})"
         if token.kind == "word" and not is_name(found, position):
             yield from _word(found, position, openers, subqueries)
         if token.kind in ("word", "quoted") and after is not None and after.text == "(":
@@ -313,8 +318,6 @@ def _word(
             found, openers[-1]
         ):
             yield "WHERE inside a pattern"
-    if token.key == "END" and after is not None and after.text == ":":
-        yield "the unquoted key end"
     if token.key == "WHEN":
         yield from _when(found, position)
 
@@ -368,6 +371,25 @@ def _function(found: Sequence[Token], position: int) -> Iterator[str]:
         yield f"the function {_name(token)}"
 
 
+def _is_chained(found: Sequence[Token], position: int) -> bool:
+    """Whether a comparison of simple values stands on the left of another: ``1 < x.y < 3``."""
+    position += 1
+    if position < len(found) and found[position].text in ("=", ">"):
+        position += 1
+    start = position
+    while position < len(found):
+        token = found[position]
+        if token.kind == "symbol" and (token.text != "." or position == start):
+            break
+        if token.kind == "word" and token.key in _NOT_FUNCTIONS:
+            break
+        position += 1
+    if position == start or position + 1 >= len(found):
+        return False
+    # An arrow, <- or ->, is no comparison.
+    return found[position].text in ("<", ">", "=") and found[position + 1].text != "-"
+
+
 def _is_bound(token: Token | None) -> bool:
     return token is not None and (token.kind == "number" or token.text == ",")
 
@@ -387,5 +409,8 @@ def _symbol(found: Sequence[Token], position: int) -> Iterator[str]:
         yield "a dynamic label"
     if token.text == "$" and after is not None and after.kind == "quoted":
         yield "a parameter in backticks"
-    if token.key in ("EPOCHMILLIS", "EPOCHSECONDS") and after and after.text == ":":
-        yield "datetime({epochMillis})"
+    bare = after is not None and after.kind == "word" and after.key in _NO_BARE_NAMES
+    if bare and token.text in (".", ":"):
+        yield f"{found[position + 1].text} as a name without backticks"
+    if token.text in ("<", ">", "=") and _is_chained(found, position):
+        yield "a chain of comparisons"

@@ -159,13 +159,13 @@ def _dotted(found: Sequence[Token], position: int) -> tuple[str, int]:
 
 def _check_call(found: Sequence[Token], position: int) -> None:
     following = found[position + 1] if position + 1 < len(found) else None
-    if following is None or following.text in ("(", "{"):
+    if following is not None and following.text in ("(", "{"):
         return
     name, _ = _dotted(found, position + 1)
     if name not in PROCEDURES:
         raise QueryError(
-            f"the procedure {name or following.text[:40]} may not be called: only "
-            + ", ".join(sorted(PROCEDURES))
+            f"CALL {name} is not let through: only the procedures "
+            f"{', '.join(sorted(PROCEDURES))} are, and subqueries{_otherwise(found[position])}"
         )
 
 

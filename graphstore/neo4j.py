@@ -5,7 +5,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, LiteralString, NoReturn, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import neo4j
@@ -13,18 +13,15 @@ import neo4j.exceptions
 
 from graphstore import operations, statements
 from graphstore.errors import (
-    MasgraphError,
     NotFoundError,
     QueryError,
-    QueryTimeoutError,
-    StoreAuthError,
     StoreDamagedError,
     StoreError,
-    StoreUnreachableError,
     UsageError,
 )
 from graphstore.guard import checked
 from graphstore.model import CollaborationGraph, GraphKind
+from graphstore.neo4j_errors import FAILURES, one_line, query_error, store_error
 from graphstore.neo4j_values import plain
 from graphstore.schema import LABELS
 from graphstore.store import (
@@ -48,7 +45,6 @@ RETRY_SECONDS = 15.0
 CONNECT_SECONDS = 10.0
 OLDEST = 5
 _Answer = TypeVar("_Answer")
-_Failures = (neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError, OSError)
 
 
 class _TooLargeError(Exception):
@@ -196,7 +192,7 @@ class Neo4jStore:
             ) as session:
                 transaction = session.begin_transaction(timeout=timeout)
                 try:
-                    result = transaction.run(_text(text), dict(parameters or {}))
+                    result = transaction.run(text, dict(parameters or {}))
                     columns = tuple(result.keys())
                     rows: list[tuple[Any, ...]] = []
                     truncated = False
@@ -209,9 +205,11 @@ class Neo4jStore:
                     # Closing rolls back, and tells the server to forget the other rows.
                     transaction.close()
         except (OverflowError, TypeError, ValueError) as error:
-            raise QueryError(f"a parameter cannot be sent to Neo4j: {_line(error)}") from error
-        except _Failures as error:
-            self._fail_query(error, timeout)
+            raise QueryError(
+                f"a parameter cannot be sent to Neo4j: {one_line(error)}"
+            ) from error
+        except FAILURES as error:
+            raise query_error(error, timeout, self._url, self._database) from error
         return QueryResult(columns, tuple(rows), truncated)
 
     def write_results(self, rows: Rows, *, replace: Rows | None = None) -> None:
@@ -242,7 +240,7 @@ class Neo4jStore:
         """Closes the connections. Closing twice is fine."""
         if not self._closed:
             self._closed = True
-            with contextlib.suppress(*_Failures):
+            with contextlib.suppress(*FAILURES):
                 self._driver.close()
 
     def __enter__(self) -> Self:
@@ -368,66 +366,22 @@ class Neo4jStore:
         """Turns the driver's errors into one sentence of masgraph's own."""
         try:
             yield
-        except _Failures as error:
-            raise self._store_error(error) from error
-
-    def _store_error(self, error: Exception) -> MasgraphError:
-        code = str(getattr(error, "code", None) or "")
-        if isinstance(error, neo4j.exceptions.AuthError) or ".Security." in code:
-            if "Unauthorized" in code or isinstance(error, neo4j.exceptions.TokenExpired):
-                return StoreAuthError(
-                    f"the server at {self._url} refused the user or the password: "
-                    "set NEO4J_USER and NEO4J_PASSWORD"
-                )
-            return StoreAuthError(f"the server at {self._url} refused: {_line(error)}")
-        if "DatabaseNotFound" in code:
-            return StoreUnreachableError(
-                f"the server at {self._url} has no database named {self._database!r}"
-            )
-        if isinstance(error, neo4j.exceptions.UnsupportedServerProduct):
-            return StoreError(f"the server at {self._url} is no Neo4j: {_line(error)}")
-        if isinstance(error, neo4j.exceptions.Neo4jError) and not code.endswith(
-            ("DatabaseUnavailable", "NotALeader", "ForbiddenOnReadOnlyDatabase")
-        ):
-            return StoreError(f"the server at {self._url} failed: {_line(error)}")
-        return StoreUnreachableError(f"no Neo4j answers at {self._url}: {_line(error)}")
-
-    def _fail_query(self, error: Exception, timeout: float) -> NoReturn:
-        code = str(getattr(error, "code", None) or "")
-        if "TransactionTimedOut" in code or "LockClientStopped" in code:
-            raise QueryTimeoutError(
-                f"the query ran into its time limit of {timeout:g} s"
-            ) from error
-        if ".Statement." in code or ".Procedure." in code or "OutOfMemory" in code:
-            raise QueryError(f"Neo4j cannot run the query: {_line(error)}") from error
-        raise self._store_error(error) from error
+        except FAILURES as error:
+            raise store_error(error, self._url, self._database) from error
 
 
 def _run_once(transaction: "ManagedTransaction", text: str) -> None:
-    transaction.run(_text(text)).consume()
+    transaction.run(text).consume()
 
 
 def _runner(transaction: "ManagedTransaction") -> operations.Runner:
     def run(text: str, parameters: Mapping[str, Any]) -> list[list[Any]]:
         return [
             [plain(value) for value in record.values()]
-            for record in transaction.run(_text(text), dict(parameters))
+            for record in transaction.run(text, dict(parameters))
         ]
 
     return run
-
-
-def _text(text: str) -> LiteralString:
-    # The driver wants literal texts, to keep values out of them; ours come from
-    # graphstore.statements or from the person who asks.
-    return cast("LiteralString", text)
-
-
-def _line(error: BaseException) -> str:
-    """What an error says, on one line."""
-    message: object = getattr(error, "message", None) or str(error) or type(error).__name__
-    line = re.split(r"\s*\n", str(message).strip())[0]
-    return line if len(line) <= 300 else line[:297] + "..."
 
 
 def _without_password(uri: str) -> str:
