@@ -8,7 +8,7 @@ from teams.task import Step, Task, listed, show
 from teams.tools import CALCULATOR, TABLES
 
 METHOD = "chain"
-READER, ANALYST, FINISHER, EDITOR = "Reader", "Analyst", "Finisher", "Editor"
+PLANNER, ANALYST, EXECUTOR, REPORTER = "Planner", "Analyst", "Executor", "Reporter"
 MISREADS = 0.07
 SKILLS: dict[str, dict[str, float]] = {
     ANALYST: {
@@ -19,7 +19,7 @@ SKILLS: dict[str, dict[str, float]] = {
         "letters": 0.86,
         "logic": 0.84,
     },
-    FINISHER: {
+    EXECUTOR: {
         "arithmetic": 0.93,
         "reading": 0.92,
         "lookup": 0.86,
@@ -27,34 +27,34 @@ SKILLS: dict[str, dict[str, float]] = {
         "letters": 0.88,
         "logic": 0.8,
     },
-    EDITOR: {"arithmetic": 0.8, "reading": 0.85, "letters": 0.82},
+    REPORTER: {"arithmetic": 0.8, "reading": 0.85, "letters": 0.82},
 }
 CHARTER = Charter(
     units=(
-        (READER, "planner"),
+        (PLANNER, "planner"),
         (ANALYST, "specialist"),
-        (FINISHER, "executor"),
-        (EDITOR, "aggregator"),
+        (EXECUTOR, "executor"),
+        (REPORTER, "aggregator"),
         (TABLES, "tool"),
         (CALCULATOR, "tool"),
     ),
     links=(
-        (READER, ANALYST, "hands over to"),
-        (ANALYST, FINISHER, "hands over to"),
-        (FINISHER, EDITOR, "hands over to"),
-        (EDITOR, FINISHER, "sends back to"),
+        (PLANNER, ANALYST, "hands over to"),
+        (ANALYST, EXECUTOR, "hands over to"),
+        (EXECUTOR, REPORTER, "hands over to"),
+        (REPORTER, EXECUTOR, "sends back to"),
         (ANALYST, TABLES, "calls"),
         (TABLES, ANALYST, "answers"),
-        (FINISHER, CALCULATOR, "calls"),
-        (CALCULATOR, FINISHER, "answers"),
+        (EXECUTOR, CALCULATOR, "calls"),
+        (CALCULATOR, EXECUTOR, "answers"),
     ),
 )
 MEMBERS = (
     USER,
-    Member(READER, "planner", "the first of a chain, who notes what is given and asked"),
+    Member(PLANNER, "planner", "the first of a chain, who notes what is given and asked"),
     Member(ANALYST, "specialist", "the second of a chain, who does the first half"),
-    Member(FINISHER, "executor", "the third of a chain, who does the second half"),
-    Member(EDITOR, "aggregator", "the last of a chain, who writes the answer"),
+    Member(EXECUTOR, "executor", "the third of a chain, who does the second half"),
+    Member(REPORTER, "aggregator", "the last of a chain, who writes the answer"),
     TOOL_MEMBERS[TABLES],
     TOOL_MEMBERS[CALCULATOR],
 )
@@ -64,17 +64,17 @@ def play(task: Task, repetition: int, seed: int, begins: int) -> Play:
     """Plays one run."""
     chance = source_of_chance(seed, METHOD, task.name, repetition)
     stage = Stage(task, METHOD, repetition, MEMBERS, CHARTER, begins, chance)
-    reader = Mind(READER, {}, chance)
+    planner = Mind(PLANNER, {}, chance)
     analyst = Mind(ANALYST, SKILLS[ANALYST], chance, frozenset({TABLES}))
-    finisher = Mind(FINISHER, SKILLS[FINISHER], chance, frozenset({CALCULATOR}))
-    editor = Mind(EDITOR, SKILLS[EDITOR], chance)
+    executor = Mind(EXECUTOR, SKILLS[EXECUTOR], chance, frozenset({CALCULATOR}))
+    reporter = Mind(REPORTER, SKILLS[REPORTER], chance)
     half = -(-len(task.steps) // 2)
 
-    stage.ask(READER)
-    values, wrong = reader.misread(task.givens, MISREADS)
-    place = stage.say(READER, _reading(task, values), ANALYST)
+    stage.ask(PLANNER)
+    values, wrong = planner.misread(task.givens, MISREADS)
+    place = stage.say(PLANNER, _reading(task, values), ANALYST)
     if wrong is not None:
-        reason = f"{READER} copied {show(values[wrong])} for {show(task.givens[wrong])}."
+        reason = f"{PLANNER} copied {show(values[wrong])} for {show(task.givens[wrong])}."
         stage.blame(METHOD, wrong, place, reason)
 
     def part(mind: Mind, steps: tuple[Step, ...], to: str) -> int:
@@ -91,25 +91,25 @@ def play(task: Task, repetition: int, seed: int, begins: int) -> Play:
             stage.note(METHOD, attempt, place)
         return place
 
-    part(analyst, task.steps[:half], FINISHER)
-    place = part(finisher, task.steps[half:], EDITOR)
-    stage.offer(FINISHER, "initial", place, task.answer(values))
+    part(analyst, task.steps[:half], EXECUTOR)
+    place = part(executor, task.steps[half:], REPORTER)
+    stage.offer(EXECUTOR, "initial", place, task.answer(values))
 
     last = task.steps[-1]
-    again = editor.attempt(last, values, care=0.3)
-    if again.value != values[last.key] and editor.happens(0.5):
-        # The editor trusts its own eyes: right as often as not.
+    again = reporter.attempt(last, values, care=0.3)
+    if again.value != values[last.key] and reporter.happens(0.5):
+        # The reporter trusts its own eyes: right as often as not.
         said = again.said(values)
         values[last.key] = again.value
         answer = task.answer(values)
         place = stage.say(
-            EDITOR, f"I corrected the last step: {said} The answer is {answer}.", HUMAN
+            REPORTER, f"I corrected the last step: {said} The answer is {answer}.", HUMAN
         )
         stage.note(METHOD, again, place)
     else:
         answer = task.answer(values)
-        place = stage.say(EDITOR, f"The answer is {answer}.", HUMAN)
-    stage.offer(EDITOR, "final", place, answer)
+        place = stage.say(REPORTER, f"The answer is {answer}.", HUMAN)
+    stage.offer(REPORTER, "final", place, answer)
     return stage.close(place, answer, "the last of the chain answered", METHOD)
 
 

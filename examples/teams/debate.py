@@ -1,4 +1,4 @@
-"""A debate: three debaters answer, read each other, and a moderator counts the votes."""
+"""A debate: three debaters answer, read each other, and a judge counts the votes."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from teams.stage import HUMAN, USER, Charter, Member, Play, Stage
 from teams.task import Task, listed
 
 METHOD = "debate"
-MODERATOR, CHECKER = "Moderator", "FactChecker"
+JUDGE, CHECKER = "Judge", "FactChecker"
 DEBATERS = ("Mira", "Otto", "Pavel")
 SKILLS: dict[str, dict[str, float]] = {
     "Mira": {
@@ -44,7 +44,7 @@ SECOND_LOOK = 0.35
 CHARTER = Charter(
     units=(
         *((name, "proposer") for name in DEBATERS),
-        (MODERATOR, "aggregator"),
+        (JUDGE, "aggregator"),
         (CHECKER, "verifier"),
     ),
     links=(
@@ -54,17 +54,17 @@ CHARTER = Charter(
             for other in DEBATERS
             if one != other
         ),
-        *((name, MODERATOR, "reports to") for name in DEBATERS),
-        *((MODERATOR, name, "calls on") for name in DEBATERS),
-        (MODERATOR, CHECKER, "consults"),
-        (CHECKER, MODERATOR, "answers"),
+        *((name, JUDGE, "reports to") for name in DEBATERS),
+        *((JUDGE, name, "calls on") for name in DEBATERS),
+        (JUDGE, CHECKER, "consults"),
+        (CHECKER, JUDGE, "answers"),
     ),
 )
 # The fact checker may be consulted, and no run of this team does: it is a unit, no member.
 MEMBERS = (
     USER,
     *(Member(name, "proposer", "one of three debaters") for name in DEBATERS),
-    Member(MODERATOR, "aggregator", "the moderator, who counts the votes"),
+    Member(JUDGE, "aggregator", "the judge, who counts the votes"),
 )
 
 
@@ -106,7 +106,7 @@ def play(task: Task, repetition: int, seed: int, begins: int) -> Play:
     chance = source_of_chance(seed, METHOD, task.name, repetition)
     stage = Stage(task, METHOD, repetition, MEMBERS, CHARTER, begins, chance)
     stands = {name: _Stand(Mind(name, SKILLS[name], chance)) for name in DEBATERS}
-    stage.ask(*DEBATERS, MODERATOR)
+    stage.ask(*DEBATERS, JUDGE)
     with stage.together():
         for name, stand in stands.items():
             _speak_first(stage, task, name, stand)
@@ -114,7 +114,7 @@ def play(task: Task, repetition: int, seed: int, begins: int) -> Play:
     while len({stand.answer for stand in stands.values()}) > 1 and rounds < ROUNDS:
         if rounds == ROUNDS - 1:
             stage.say(
-                MODERATOR,
+                JUDGE,
                 "You still do not agree. Please check your own working once more.",
                 *DEBATERS,
                 round=rounds,
@@ -134,8 +134,8 @@ def play(task: Task, repetition: int, seed: int, begins: int) -> Play:
     for name, stand in stands.items():
         stage.offer(name, "final", stand.last, stand.answer)
     counted = "; ".join(f"{count} for {answer}" for answer, count in votes.items())
-    stage.say(MODERATOR, f"Votes: {counted}.", kind="decision", round=rounds)
-    place = stage.say(MODERATOR, f"The answer is {winner.answer}.", HUMAN, round=rounds)
+    stage.say(JUDGE, f"Votes: {counted}.", kind="decision", round=rounds)
+    place = stage.say(JUDGE, f"The answer is {winner.answer}.", HUMAN, round=rounds)
     reason = "all agree" if agreed else "majority vote" if most > 1 else "no majority"
     return stage.close(place, winner.answer, reason, winner.author)
 
@@ -144,7 +144,7 @@ def _speak_first(stage: Stage, task: Task, name: str, stand: _Stand) -> None:
     attempts, said = stand.work(task, care=0.0)
     others = [other for other in DEBATERS if other != name]
     text = f"{said} My answer is {stand.answer}. I am {stand.belief:.0%} sure."
-    stand.last = stage.say(name, text, *others, MODERATOR, round=0)
+    stand.last = stage.say(name, text, *others, JUDGE, round=0)
     for attempt in attempts:
         stage.note(name, attempt, stand.last)
     stage.offer(name, "initial", stand.last, stand.answer)
@@ -164,7 +164,7 @@ def _speak_again(
     against = [other for other in DEBATERS if held[other][0] != mine]
     if votes[mine] > 1:
         text = f"I stay with {mine}, which {votes[mine]} of us found."
-        stand.last = stage.say(name, text, *against, MODERATOR, round=round)
+        stand.last = stage.say(name, text, *against, JUDGE, round=round)
         return
     before, author, belief = stand.answer, stand.author, stand.belief
     attempts, said = stand.work(task, care=SECOND_LOOK)
@@ -182,6 +182,6 @@ def _speak_again(
     else:
         text = f"I checked again. {said} I still find {before}."
         kept = attempts
-    stand.last = stage.say(name, text, *against, MODERATOR, round=round)
+    stand.last = stage.say(name, text, *against, JUDGE, round=round)
     for attempt in kept:
         stage.note(name, attempt, stand.last)

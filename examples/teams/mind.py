@@ -92,21 +92,19 @@ class Mind:
         return Attempt(step, value, real, 1 - misses)
 
     def misread(self, givens: Values, probability: float) -> tuple[dict[str, Any], str | None]:
-        """Copies the numbers of a question, now and then with two digits swapped.
+        """Copies the numbers of a question, now and then with its last two digits swapped.
 
         Returns:
             The copy, and the name of the given that was copied wrongly.
         """
         copied = dict(givens)
-        swappable = [
-            name
-            for name, value in copied.items()
-            if isinstance(value, Fraction)
-            and value.denominator == 1
-            and str(value) != str(value)[::-1]
-        ]
-        if not swappable or not self.happens(probability):
+        swapped: dict[str, Fraction] = {}
+        for name, value in copied.items():
+            text = str(value) if isinstance(value, Fraction) else ""
+            if text.isdecimal() and len(text) > 1 and text[-1] != text[-2]:
+                swapped[name] = Fraction(text[:-2] + text[-1] + text[-2])
+        if not swapped or not self.happens(probability):
             return copied, None
-        name = swappable[int(self.chance.random() * len(swappable))]
-        copied[name] = Fraction(str(copied[name])[::-1])
+        name = list(swapped)[int(self.chance.random() * len(swapped))]
+        copied[name] = swapped[name]
         return copied, name

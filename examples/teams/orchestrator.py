@@ -7,19 +7,19 @@ from teams.tools import CALCULATOR, TABLES
 
 METHOD = "orchestrator"
 ORCHESTRATOR, CRITIC = "Orchestrator", "Critic"
-ARCHIVIST, RECKONER, PUZZLER = "Archivist", "Reckoner", "Puzzler"
+RETRIEVER, MATHEMATICIAN, PUZZLE_EXPERT = "Retriever", "Mathematician", "PuzzleExpert"
 SPECIALIST = {
-    "lookup": ARCHIVIST,
-    "reading": ARCHIVIST,
-    "arithmetic": RECKONER,
-    "search": PUZZLER,
-    "letters": PUZZLER,
-    "logic": PUZZLER,
+    "lookup": RETRIEVER,
+    "reading": RETRIEVER,
+    "arithmetic": MATHEMATICIAN,
+    "search": PUZZLE_EXPERT,
+    "letters": PUZZLE_EXPERT,
+    "logic": PUZZLE_EXPERT,
 }
 SKILLS: dict[str, dict[str, float]] = {
-    ARCHIVIST: {"lookup": 0.94, "reading": 0.93},
-    RECKONER: {"arithmetic": 0.92},
-    PUZZLER: {"search": 0.84, "letters": 0.88, "logic": 0.86},
+    RETRIEVER: {"lookup": 0.94, "reading": 0.93},
+    MATHEMATICIAN: {"arithmetic": 0.92},
+    PUZZLE_EXPERT: {"search": 0.84, "letters": 0.88, "logic": 0.86},
     CRITIC: {
         "arithmetic": 0.9,
         "reading": 0.9,
@@ -31,7 +31,7 @@ SKILLS: dict[str, dict[str, float]] = {
 }
 NODS_THROUGH = 0.12
 REWORKS = 2
-WORKERS = (ARCHIVIST, RECKONER, PUZZLER)
+WORKERS = (RETRIEVER, MATHEMATICIAN, PUZZLE_EXPERT)
 CHARTER = Charter(
     units=(
         (ORCHESTRATOR, "orchestrator"),
@@ -45,10 +45,10 @@ CHARTER = Charter(
         *((name, ORCHESTRATOR, "reports to") for name in (*WORKERS, CRITIC)),
         # The critic may speak to a worker itself; in these runs all goes by the orchestrator.
         *((CRITIC, name, "corrects") for name in WORKERS),
-        (ARCHIVIST, TABLES, "calls"),
-        (TABLES, ARCHIVIST, "answers"),
-        (RECKONER, CALCULATOR, "calls"),
-        (CALCULATOR, RECKONER, "answers"),
+        (RETRIEVER, TABLES, "calls"),
+        (TABLES, RETRIEVER, "answers"),
+        (MATHEMATICIAN, CALCULATOR, "calls"),
+        (CALCULATOR, MATHEMATICIAN, "answers"),
     ),
 )
 MEMBERS = (
@@ -56,9 +56,9 @@ MEMBERS = (
     Member(
         ORCHESTRATOR, "orchestrator", "the leader, who splits the task and gives out the work"
     ),
-    Member(ARCHIVIST, "specialist", "the worker for texts and tables"),
-    Member(RECKONER, "specialist", "the worker for numbers"),
-    Member(PUZZLER, "specialist", "the worker for searches, letters and logic"),
+    Member(RETRIEVER, "specialist", "the worker for texts and tables"),
+    Member(MATHEMATICIAN, "specialist", "the worker for numbers"),
+    Member(PUZZLE_EXPERT, "specialist", "the worker for searches, letters and logic"),
     Member(CRITIC, "critic", "the critic, who works results out again"),
     TOOL_MEMBERS[TABLES],
     TOOL_MEMBERS[CALCULATOR],
@@ -69,7 +69,7 @@ def play(task: Task, repetition: int, seed: int, begins: int) -> Play:
     """Plays one run."""
     chance = source_of_chance(seed, METHOD, task.name, repetition)
     stage = Stage(task, METHOD, repetition, MEMBERS, CHARTER, begins, chance)
-    tools = {ARCHIVIST: frozenset({TABLES}), RECKONER: frozenset({CALCULATOR})}
+    tools = {RETRIEVER: frozenset({TABLES}), MATHEMATICIAN: frozenset({CALCULATOR})}
     minds = {
         name: Mind(name, SKILLS[name], chance, tools.get(name, frozenset()))
         for name in (*WORKERS, CRITIC)

@@ -263,7 +263,7 @@ def number_check(expected: str) -> Callable[[str], Verdict]:
     right = Fraction(expected)
 
     def check(text: str) -> Verdict:
-        found = _NUMBER.search(text)
+        found = _NUMBER.fullmatch(text.strip())
         if found is None:
             return Verdict(valid=False, score=0.0)
         given = Fraction(found.group())

@@ -38,8 +38,8 @@ def calculate(expression: str) -> Fraction:
 
 def _evaluate(node: ast.expr, expression: str) -> Any:
     match node:
-        case ast.Constant(value=int()):
-            return Fraction(node.value)
+        case ast.Constant(value=int() as number):
+            return Fraction(number)
         case ast.Constant(value=float()):
             # The digits as written: 6.5 is 13/2, whatever a float would make of it.
             return Fraction(ast.get_source_segment(expression, node) or "0")

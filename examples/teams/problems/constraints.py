@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
-from teams.task import Slip, Step, Task, Verdict, number_check, share_kept
+from teams.task import Slip, Step, Task, Values, Verdict, number_check, share_kept
 
 Order = tuple[str, ...]
 Rule = Callable[[Order], bool]
@@ -27,10 +27,17 @@ def _order_puzzle(
     def keeping(kept: tuple[tuple[str, Rule], ...], orders: tuple[Order, ...]) -> Any:
         return tuple(order for order in orders if all(rule(order) for _, rule in kept))
 
-    def missing(
-        rules_of_step: tuple[tuple[str, Rule], ...], position: int
-    ) -> tuple[tuple[str, Rule], ...]:
-        return rules_of_step[:position] + rules_of_step[position + 1 :]
+    def overlooking(kept: tuple[tuple[str, Rule], ...], orders: Callable[[Values], Any]) -> Any:
+        """A slip for each rule that somebody may overlook."""
+
+        def without(position: int) -> Slip:
+            others = kept[:position] + kept[position + 1 :]
+            return Slip(
+                f"overlooks a rule: {kept[position][0].removesuffix('.')}",
+                lambda values: keeping(others, orders(values)),
+            )
+
+        return tuple(without(position) for position in range(len(kept)))
 
     def one_of(orders: tuple[Order, ...]) -> str:
         return "-".join(orders[-1]) if orders else "no order"
@@ -60,13 +67,7 @@ def _order_puzzle(
                 say=lambda _, left: (
                     f"Of {len(every)} orders, {len(left)} keep the rules about single places."
                 ),
-                slips=tuple(
-                    Slip(
-                        f"overlooks a rule: {text}",
-                        lambda _, position=position: keeping(missing(alone, position), every),
-                    )
-                    for position, (text, _) in enumerate(alone)
-                ),
+                slips=overlooking(alone, lambda _: every),
                 group="Narrow down",
                 makes="orders",
                 writes=("list of orders",),
@@ -80,15 +81,7 @@ def _order_puzzle(
                 say=lambda _, left: (
                     f"Of these, {len(left)} also keep the rules about two people."
                 ),
-                slips=tuple(
-                    Slip(
-                        f"overlooks a rule: {text}",
-                        lambda v, position=position: keeping(
-                            missing(paired, position), v["possible"]
-                        ),
-                    )
-                    for position, (text, _) in enumerate(paired)
-                ),
+                slips=overlooking(paired, lambda v: v["possible"]),
                 group="Narrow down",
                 makes="orders",
                 writes=("list of orders",),

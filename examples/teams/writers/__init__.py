@@ -1,0 +1,1 @@
+"""Runs and decompositions as files, in three formats of traces."""
