@@ -221,18 +221,24 @@ def _deliveries(
     targets: list[set[int]],
     senders: dict[str, int],
 ) -> None:
+    # A broadcast repeats its list of recipients with every message.
+    known: dict[tuple[int, tuple[str, ...]], bool] = {}
     for node in graph.nodes:
         if not node.recipients or node.agent is None:
             continue
         sender = position.get(node.agent)
         if sender is None:
             continue
-        found = targets[sender]
-        for recipient in node.recipients:
-            receiver = position.get(recipient)
-            if receiver is not None and receiver != sender:
-                found.add(receiver)
-                senders[node.id] = sender
+        key = (sender, node.recipients)
+        delivered = known.get(key)
+        if delivered is None:
+            receivers = {
+                position[recipient] for recipient in node.recipients if recipient in position
+            } - {sender}
+            targets[sender] |= receivers
+            delivered = known[key] = bool(receivers)
+        if delivered:
+            senders[node.id] = sender
 
 
 def _consumptions(

@@ -26,7 +26,6 @@ PAIRS: dict[int, tuple[tuple[int, int], ...]] = {
 """The pairs of positions in the order in which a pattern's relations stand."""
 
 _REVERSED = (0, 3, 4, 1, 2, 5, 8, 9, 6, 7)
-_SYMBOLS = {DIRECT: "->", INDIRECT: "~>", DIRECT_BACK: "<-", INDIRECT_BACK: "<~"}
 
 
 def reverse(relation: int) -> int:
@@ -79,17 +78,16 @@ class Pattern:
         one label are told apart by ``#1``, ``#2``, ``#3``.
         """
         names = _told_apart(self.labels)
-        parts = []
-        for (one, other), relation in zip(PAIRS[self.size], self.relations, strict=True):
-            coupled, precedence = divmod(relation, COUPLED)
-            first, second = names[one], names[other]
-            if precedence in (DIRECT_BACK, INDIRECT_BACK):
-                first, second = second, first
-                precedence -= 2
-            if precedence:
-                parts.append(f"{first} {_SYMBOLS[precedence]} {second}")
-            if coupled:
-                parts.append(f"{first} -- {second}")
+        direct, indirect, coupled = _arrows(self.size, self.relations)
+        following = dict(direct)
+        parts = [f"{names[one]} -> {names[other]}" for one, other in direct]
+        for one, other in direct:
+            if len(direct) == 2 and other in following:
+                # A chain is one phrase, and says itself that its ends are in order.
+                parts = [f"{names[one]} -> {names[other]} -> {names[following[other]]}"]
+                indirect = []
+        parts += [f"{names[one]} ~> {names[other]}" for one, other in indirect]
+        parts += [f"{names[one]} -- {names[other]}" for one, other in coupled]
         return f"{self.shape}: {', '.join(parts)}"
 
 
@@ -152,18 +150,26 @@ def _told_apart(labels: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _shape(size: int, relations: tuple[int, ...]) -> str:
-    coupled = sum(relation >= COUPLED for relation in relations)
-    direct: list[tuple[int, int]] = []
-    indirect = 0
+def _arrows(
+    size: int, relations: tuple[int, ...]
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]], list[tuple[int, int]]]:
+    """The direct and the indirect precedences, the earlier position first, and couplings."""
+    direct, indirect, coupled = [], [], []
     for (one, other), relation in zip(PAIRS[size], relations, strict=True):
         precedence = relation % COUPLED
-        if precedence == DIRECT:
-            direct.append((one, other))
-        elif precedence == DIRECT_BACK:
-            direct.append((other, one))
+        pair = (other, one) if precedence in (DIRECT_BACK, INDIRECT_BACK) else (one, other)
+        if precedence in (DIRECT, DIRECT_BACK):
+            direct.append(pair)
         elif precedence != INCOMPARABLE:
-            indirect += 1
+            indirect.append(pair)
+        if relation >= COUPLED:
+            coupled.append((one, other))
+    return direct, indirect, coupled
+
+
+def _shape(size: int, relations: tuple[int, ...]) -> str:
+    direct, indirect, couplings = _arrows(size, relations)
+    coupled = len(couplings)
     sources = {source for source, _ in direct}
     targets = {target for _, target in direct}
     if len(direct) == 3:

@@ -36,7 +36,7 @@ class MotifConfiguration:
         max_sets: A graph that may have more connected node sets is left out, and the library
             says so. What is compared is the bound of
             :attr:`mining.motif_enumeration.MotifInput.bound`, which is at most three times
-            the true number. A hundred million take a few seconds.
+            the true number. Five hundred million take about ten seconds.
         definitions: Raised whenever the same graphs would give other patterns.
     """
 
@@ -46,9 +46,9 @@ class MotifConfiguration:
     node_kinds: tuple[NodeKind, ...] | None = None
     min_graph_support: int = 1
     min_task_support: int = 1
-    kept_occurrences: int | None = 100
+    kept_occurrences: int | None = 20
     max_nodes: int = 20_000
-    max_sets: int = 100_000_000
+    max_sets: int = 500_000_000
     definitions: str = "1"
 
     def __post_init__(self) -> None:

@@ -109,7 +109,9 @@ def test_the_table_gives_the_first_best_order_for_every_case():
         ("ab", (5,), "coupled pair", "coupled pair: a -- b"),
         ("ab", (7,), "coupled pair in sequence", "coupled pair in sequence: a ~> b, a -- b"),
         ("ab", (6,), "pair with a coupling", "pair with a coupling: a -> b, a -- b"),
-        ("abc", (1, 2, 1), "chain", "chain: a -> b, a ~> c, b -> c"),
+        ("abc", (1, 2, 1), "chain", "chain: a -> b -> c"),
+        ("aab", (1, 2, 1), "chain", "chain: a #1 -> a #2 -> b"),
+        ("aab", (2, 1, 3), "chain", "chain: a #1 -> b -> a #2"),
         ("abc", (1, 1, 0), "fork", "fork: a -> b, a -> c"),
         ("aab", (0, 1, 1), "join", "join: a #1 -> b, a #2 -> b"),
         (
