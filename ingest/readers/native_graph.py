@@ -211,7 +211,7 @@ class _Filler:
         recipients, delivery = self._recipients(path, item, agent)
         self.builder.add(
             item.kind,
-            item.name or self._default_name(item, agent),
+            self._default_name(item, agent) if item.name is None else item.name,
             agent=agent,
             role=item.role,
             recipients=recipients,

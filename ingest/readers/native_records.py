@@ -289,12 +289,12 @@ def field_names() -> frozenset[str]:
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of one record: ``ingest/masgraph-record.schema.json``."""
-    (found,), parts = msgspec.json.schema_components([AnyRecord], ref_template="#/$defs/{name}")
+    _, parts = msgspec.json.schema_components([AnyRecord], ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:masgraph:record:1",
         "title": "masgraph record",
         "description": "One line of masgraph's own JSONL: a run or a decomposition.",
-        **found,
+        "oneOf": [{"$ref": "#/$defs/RunRecord"}, {"$ref": "#/$defs/DecompositionRecord"}],
         "$defs": {name: parts[name] for name in sorted(parts)},
     }
