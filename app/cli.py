@@ -4,6 +4,7 @@ Each command stands in a module of :mod:`app.commands`, which imports heavy pack
 when it runs: ``masgraph --help`` is quick.
 """
 
+import os
 import sys
 
 import typer
@@ -16,6 +17,7 @@ EXIT_DONE = 0
 EXIT_SOME_REJECTED = 1
 EXIT_USAGE = 2
 EXIT_STORE = 3
+EXIT_INTERNAL = 70
 
 cli = typer.Typer(
     name="masgraph",
@@ -67,11 +69,14 @@ def main() -> None:
     except MasgraphError as error:
         say(f"masgraph: {error}")
         sys.exit(EXIT_USAGE)
-    except BrokenPipeError:
-        # The reader of our output is gone (`masgraph query ... | head`): not an error, but
-        # Python would complain once more when it flushes at exit.
-        sys.stderr.close()
-        sys.exit(EXIT_DONE)
+    except Exception as error:
+        if os.environ.get("MASGRAPH_DEBUG"):
+            raise
+        say(
+            f"masgraph: an error of masgraph itself, not of yours: {type(error).__name__}: "
+            f"{error}. Set MASGRAPH_DEBUG=1 to see where it happened."
+        )
+        sys.exit(EXIT_INTERNAL)
 
 
 if __name__ == "__main__":
