@@ -290,7 +290,7 @@ def field_names() -> frozenset[str]:
 def json_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of one record: ``ingest/masgraph-record.schema.json``."""
     _, parts = msgspec.json.schema_components([AnyRecord], ref_template="#/$defs/{name}")
-    return {
+    schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:masgraph:record:1",
         "title": "masgraph record",
@@ -298,3 +298,6 @@ def json_schema() -> dict[str, Any]:
         "oneOf": [{"$ref": "#/$defs/RunRecord"}, {"$ref": "#/$defs/DecompositionRecord"}],
         "$defs": {name: parts[name] for name in sorted(parts)},
     }
+    # Defaults are tuples here and arrays there.
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(schema))
+    return found

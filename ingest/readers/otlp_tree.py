@@ -1,0 +1,314 @@
+"""Spans as a tree, and who acts in it.
+
+Which spans are actions:
+
+- a model call (``LLM``) is a message of its agent. Where one library wraps another and both
+  wrote a span, the inner one is the call and the outer one a container: tokens count once;
+- a tool call (``TOOL``, ``RETRIEVER``, ``RERANKER``, ``EMBEDDING``) is an action of the tool,
+  which is an agent of kind tool. A tool that hands over to an agent of the run
+  (``transfer_to_writer``) is a decision of the agent that called it;
+- a ``GUARDRAIL`` is a decision of the guardrail;
+- an ``AGENT`` span with no action inside is a message of that agent: nothing else shows
+  what it did. With actions inside it is a container, like ``CHAIN`` and all other spans.
+
+Who acts: the nearest span outwards that names an agent (``agent.name``, ``gen_ai.agent.name``
+or another attribute that ends so) or that is an ``AGENT`` span. An ``AGENT`` span without such
+an attribute is called by its graph node, else by its own name, with a warning. Without either,
+the nearest ``graph.node.id``; else the service stands for the one agent there seems to be,
+with a warning. The name of any other span is no agent. Two agents of one name in two services,
+or with two ids, are two.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from graphstore.errors import GraphError
+from graphstore.model import NodeKind
+from ingest.readers.otlp_attributes import AGENT, GUARDRAIL, LLM, TOOL, TOOL_KINDS, Facts
+
+_HANDOFF = re.compile(
+    r"(?:transfer|hand[-_ ]?off|delegate)(?:[-_ ]?(?:back[-_ ])?to)?[-_ :]+(?P<agent>.+)",
+    re.IGNORECASE,
+)
+_NOT_WORD = re.compile(r"[\W_]+")
+
+DEFAULT = -1
+"""Stands for the agent of spans that no span names one for."""
+
+
+@dataclass(slots=True)
+class AgentFacts:
+    """An agent of the run.
+
+    Attributes:
+        name: Its name.
+        id: Its id in the trace.
+        named_by: What gave the name where no attribute does: ``span`` or ``service``.
+        tool: Whether it is a tool.
+    """
+
+    name: str
+    id: str | None = None
+    named_by: str | None = None
+    tool: bool = False
+
+
+@dataclass(slots=True)
+class SpanTree:
+    """The spans of one run in order, with what their nesting says.
+
+    All lists run over spans, and all positions are positions in ``spans``, but for agents.
+
+    Attributes:
+        spans: In order of start, containers before their content, then by id.
+        starts: Nanoseconds; a missing start is the parent's.
+        ends: Nanoseconds; a missing end is the start.
+        parents: Position of the parent, -1 where it is missing or elsewhere.
+        kinds: The action's kind, None for a container.
+        owners: Position in ``agents`` of who acted, :data:`DEFAULT` for the nameless one.
+        callers: Of a span: the agent whose span encloses it, or itself for its own.
+        visits: The outermost span of one stay with an agent; -1 outside of any.
+        enclosing: The nearest enclosing action, -1 where there is none.
+        handoffs: For a decision that hands over: the agent that takes over.
+        agents: The run's agents, in order of appearance.
+    """
+
+    spans: list[Facts]
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    kinds: list[NodeKind | None] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+    callers: list[int] = field(default_factory=list)
+    visits: list[int] = field(default_factory=list)
+    enclosing: list[int] = field(default_factory=list)
+    handoffs: dict[int, int] = field(default_factory=dict)
+    agents: list[AgentFacts] = field(default_factory=list)
+    dangling: int = 0
+    untimed: int = 0
+
+
+def grow(spans: list[Facts]) -> SpanTree:
+    """Puts spans into order and finds actions and agents.
+
+    Args:
+        spans: Each span once, in any order.
+
+    Raises:
+        GraphError: Spans contain each other.
+    """
+    tree = _ordered(spans)
+    _find_actions(tree)
+    _find_agents(tree)
+    return tree
+
+
+def _ordered(spans: list[Facts]) -> SpanTree:
+    ordered = sorted(spans, key=_order)
+    tree = _linked(ordered)
+    depths: dict[int, int] = {}
+    for position in range(len(ordered)):
+        _depth(tree, position, depths)
+    if tree.untimed or any(parent > place for place, parent in enumerate(tree.parents)):
+        keys = {
+            id(span): (
+                tree.starts[place],
+                -tree.ends[place],
+                depths[place],
+                span.id,
+                span.trace,
+            )
+            for place, span in enumerate(ordered)
+        }
+        ordered.sort(key=lambda span: keys[id(span)])
+        tree = _linked(ordered)
+    return tree
+
+
+def _order(span: Facts) -> tuple[int, int, str, str]:
+    start = span.start if span.start is not None else 0
+    return (start, -(span.end or start), span.id, span.trace)
+
+
+def _linked(ordered: list[Facts]) -> SpanTree:
+    tree = SpanTree(ordered)
+    traces: dict[str, dict[str, int]] = {}
+    for place, span in enumerate(ordered):
+        traces.setdefault(span.trace, {})[span.id] = place
+    for span in ordered:
+        parent = -1
+        if span.parent is not None:
+            parent = traces[span.trace].get(span.parent, -1)
+            tree.dangling += parent < 0
+        tree.parents.append(parent)
+    for place, span in enumerate(ordered):
+        start = span.start
+        if start is None:
+            tree.untimed += 1
+            start = _outer_start(tree, place)
+        tree.starts.append(start)
+        tree.ends.append(max(start, span.end) if span.end is not None else start)
+    return tree
+
+
+def _outer_start(tree: SpanTree, place: int) -> int:
+    """The start of the nearest enclosing span that has one, else its own end, else 0."""
+    seen = {place}
+    parent = tree.parents[place]
+    while parent >= 0 and parent not in seen:
+        start = tree.spans[parent].start
+        if start is not None:
+            return start
+        seen.add(parent)
+        parent = tree.parents[parent]
+    return tree.spans[place].end or 0
+
+
+def _depth(tree: SpanTree, place: int, depths: dict[int, int]) -> None:
+    path = []
+    current = place
+    while current >= 0 and current not in depths:
+        path.append(current)
+        depths[current] = -1
+        current = tree.parents[current]
+    depth = depths[current] if current >= 0 else 0
+    if depth < 0:
+        span = tree.spans[current]
+        raise GraphError(f"the span {span.id} contains itself")
+    for step in reversed(path):
+        depth += 1
+        depths[step] = depth
+
+
+def _find_actions(tree: SpanTree) -> None:
+    spans, parents, kinds = tree.spans, tree.parents, tree.kinds
+    wrappers: set[int] = set()
+    for place, span in enumerate(spans):
+        kind: NodeKind | None = None
+        if span.category == LLM:
+            kind = "agent_message"
+            outer = parents[place]
+            while outer >= 0:
+                category = spans[outer].category
+                if category == LLM:
+                    wrappers.add(outer)
+                    break
+                if category in TOOL_KINDS or category == AGENT:
+                    break
+                outer = parents[outer]
+        elif span.category in TOOL_KINDS:
+            kind = "tool_call"
+        elif span.category == GUARDRAIL:
+            kind = "decision"
+        kinds.append(kind)
+    for place in wrappers:
+        kinds[place] = None
+    busy: set[int] = set()
+    for place, action in enumerate(kinds):
+        if action is not None:
+            _mark(parents, place, busy)
+    for place in range(len(spans) - 1, -1, -1):
+        span = spans[place]
+        if span.category == AGENT and place not in busy and "declares" not in span.extra:
+            kinds[place] = "agent_message"
+            _mark(parents, place, busy)
+
+
+def _mark(parents: list[int], place: int, busy: set[int]) -> None:
+    outer = parents[place]
+    while outer >= 0 and outer not in busy:
+        busy.add(outer)
+        outer = parents[outer]
+
+
+class _Agents:
+    """Agents by what identifies them."""
+
+    def __init__(self) -> None:
+        self.found: list[AgentFacts] = []
+        self._by_key: dict[tuple[str | None, ...], int] = {}
+
+    def position(self, key: tuple[str | None, ...], made: AgentFacts) -> int:
+        found = self._by_key.get(key)
+        if found is None:
+            found = self._by_key[key] = len(self.found)
+            self.found.append(made)
+        return found
+
+    def of(self, span: Facts, default: bool) -> int | None:
+        """The agent that a span names, or is; None where it says nothing."""
+        name = span.agent
+        if span.agent_id is not None:
+            label = name or span.node or span.agent_id
+            return self.position(("id", span.agent_id), AgentFacts(label, span.agent_id))
+        if name is not None:
+            return self.position(("name", span.service, name), AgentFacts(name))
+        if span.category == AGENT:
+            label = span.node or span.name or "agent"
+            named_by = None if span.node else "span"
+            return self.position(
+                ("name", span.service, label), AgentFacts(label, named_by=named_by)
+            )
+        if default and span.node is not None and span.category not in TOOL_KINDS:
+            return self.position(("name", span.service, span.node), AgentFacts(span.node))
+        return None
+
+
+def _find_agents(tree: SpanTree) -> None:
+    agents = _Agents()
+    spans, parents, kinds = tree.spans, tree.parents, tree.kinds
+    count = len(spans)
+    tree.callers = callers = [DEFAULT] * count
+    tree.visits = visits = [-1] * count
+    tree.enclosing = enclosing = [-1] * count
+    tree.owners = owners = [DEFAULT] * count
+    done = [False] * count
+    for first in range(count):
+        # A clock that goes wrong can put a span before its parent: parents go first.
+        path = [first]
+        while (outer := parents[path[-1]]) >= 0 and not done[outer]:
+            path.append(outer)
+        for place in reversed(path):
+            if done[place]:
+                continue
+            done[place] = True
+            outer = parents[place]
+            if outer >= 0:
+                callers[place] = callers[outer]
+                visits[place] = visits[outer]
+                enclosing[place] = outer if kinds[outer] is not None else enclosing[outer]
+            span = spans[place]
+            named = agents.of(span, callers[place] == DEFAULT)
+            if named is not None and named != callers[place]:
+                callers[place] = named
+                visits[place] = place
+            owners[place] = callers[place]
+    tree.agents = agents.found
+    names = {_plain(agent.name): position for position, agent in enumerate(agents.found)}
+    for place, kind in enumerate(kinds):
+        span = spans[place]
+        if kind == "tool_call" and span.tool is not None:
+            target = _handoff(span, names)
+            if target is not None and target != callers[place]:
+                kinds[place] = "decision"
+                tree.handoffs[place] = target
+            else:
+                owners[place] = agents.position(
+                    ("tool", span.tool), AgentFacts(span.tool, tool=True)
+                )
+        elif kind == "decision":
+            owners[place] = agents.position(
+                ("tool", span.name), AgentFacts(span.name or "guardrail", tool=True)
+            )
+
+
+def _handoff(span: Facts, names: dict[str, int]) -> int | None:
+    """The agent of the run that a tool hands over to, by the tool's name."""
+    if span.category != TOOL or span.tool is None:
+        return None
+    found = _HANDOFF.fullmatch(span.tool)
+    return names.get(_plain(found["agent"])) if found else None
+
+
+def _plain(name: str) -> str:
+    return _NOT_WORD.sub("", name).casefold()
