@@ -30,29 +30,50 @@ def words(name: str) -> str:
     return " ".join(_APART.sub(" ", split).casefold().split())
 
 
+@dataclass(frozen=True)
+class Aliases:
+    """One file's names.
+
+    Attributes:
+        names: The role of each name, by its words without spaces.
+        patterns: Regular expressions over a name's words, with their roles, in the order
+            in which they are tried.
+    """
+
+    names: Mapping[str, Role]
+    patterns: tuple[tuple[re.Pattern[str], Role], ...]
+
+    def role_of(self, forms: Iterable[str]) -> Role | None:
+        """The role of the first form of a name that is known, None if none is."""
+        for form in forms:
+            if (role := self.names.get(form.replace(" ", ""))) is not None:
+                return role
+        for form in forms:
+            for pattern, role in self.patterns:
+                if pattern.fullmatch(form):
+                    return role
+        return None
+
+
 @dataclass
 class RoleTable:
     """Maps names to roles, and remembers those that it does not know.
 
     Args:
-        names: The role of each name, by its words without spaces.
-        patterns: Regular expressions over a name's words, with their roles, in the order
-            in which they are tried.
+        layers: What is asked, in this order.
 
     Attributes:
         unknown: How often each unknown name was asked for, as it was written.
     """
 
-    names: Mapping[str, Role]
-    patterns: tuple[tuple[re.Pattern[str], Role], ...]
+    layers: tuple[Aliases, ...]
     unknown: dict[str, int] = field(default_factory=dict)
     _known: dict[str, Role] = field(default_factory=dict)
 
     @classmethod
     def default(cls) -> Self:
         """The table that comes with masgraph, with nothing remembered."""
-        names, patterns = _shipped()
-        return cls(dict(names), patterns)
+        return cls((_shipped(),))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -69,9 +90,7 @@ class RoleTable:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"the role table cannot be read ({error})", file=uri) from error
-        names, patterns = _parsed(text, uri)
-        shipped_names, shipped_patterns = _shipped()
-        return cls({**shipped_names, **names}, patterns + shipped_patterns)
+        return cls((_parsed(text, uri), _shipped()))
 
     def role_of(self, name: str) -> Role:
         """The shared role behind a name, ``unknown`` where the table has none.
@@ -88,24 +107,19 @@ class RoleTable:
 
     def _role(self, name: str) -> Role:
         text = words(name)
-        for form in dict.fromkeys((text, _LAST.sub("", text))):
-            if (role := self.names.get(form.replace(" ", ""))) is not None:
+        forms = tuple(dict.fromkeys((text, _LAST.sub("", text))))
+        for layer in self.layers:
+            if (role := layer.role_of(forms)) is not None:
                 return role
-        for form in dict.fromkeys((text, _LAST.sub("", text))):
-            for pattern, role in self.patterns:
-                if pattern.fullmatch(form):
-                    return role
         return "unknown"
 
 
 @cache
-def _shipped() -> tuple[dict[str, Role], tuple[tuple[re.Pattern[str], Role], ...]]:
+def _shipped() -> Aliases:
     return _parsed(files("ingest").joinpath("roles.toml").read_text("utf-8"), "roles.toml")
 
 
-def _parsed(
-    text: str, uri: str
-) -> tuple[dict[str, Role], tuple[tuple[re.Pattern[str], Role], ...]]:
+def _parsed(text: str, uri: str) -> Aliases:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -124,7 +138,7 @@ def _parsed(
     patterns = tuple(
         (_pattern(name), role) for role, name in _entries(table, ("patterns", "fallback"), uri)
     )
-    return names, patterns
+    return Aliases(names, patterns)
 
 
 def _entries(

@@ -1,0 +1,132 @@
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import pytest
+
+from graphstore.errors import NotFoundError, UsageError
+from ingest.reader import Capabilities
+from ingest.registry import (
+    BUILT_IN,
+    ENTRY_POINT_GROUP,
+    Registry,
+    default_registry,
+    reader,
+    sniff,
+)
+
+THIS = __name__
+
+
+class Everything:
+    format = "everything"
+    title = "Everything"
+    kind = "run"
+    version = "1"
+    capabilities = Capabilities("no", "no", "no", "no")
+
+    def sniff(self, sample):
+        return True
+
+    def read(self, file, context):
+        yield from ()
+
+
+class Beta(Everything):
+    format = "beta"
+
+
+class Special(Everything):
+    format = "zz-special"
+    specificity = 500
+
+
+class Failing(Everything):
+    format = "failing"
+    specificity = 1_000
+
+    def sniff(self, sample):
+        raise KeyError("oops")
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """This module under a name that a registry can import."""
+    monkeypatch.setitem(sys.modules, "some_readers", sys.modules[THIS])
+    return "some_readers"
+
+
+def test_every_built_in_format_is_an_entry_point_of_the_package():
+    points = {point.name: point.value for point in entry_points(group=ENTRY_POINT_GROUP)}
+    if not points:
+        pytest.skip("the package is not installed, or was installed by an older version")
+    assert BUILT_IN.items() <= points.items()
+
+
+def test_built_in_readers_need_no_metadata():
+    registry = Registry(dict(BUILT_IN))
+    assert registry.formats == tuple(BUILT_IN)
+    assert registry.warnings == []
+    assert [one.format for one in registry.readers()] == list(BUILT_IN)
+    assert registry.warnings == []
+
+
+def test_a_reader_is_imported_when_it_is_asked_for():
+    code = (
+        "import sys; from ingest.registry import default_registry as r;"
+        "r().formats; assert 'ingest.readers.native' not in sys.modules;"
+        "r().reader('native'); assert 'ingest.readers.whowhen' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_unknown_format_names_the_known_ones():
+    with pytest.raises(NotFoundError, match="'xml': use one of native, whowhen-handcrafted"):
+        reader("xml")
+
+
+@pytest.mark.parametrize(
+    "place", ["no_such_module:X", "json:NoSuchName", "json:JSONDecodeError", "json:JSONDecoder"]
+)
+def test_a_reader_that_cannot_be_used_is_a_warning(place):
+    registry = Registry({"bad": place, "native": BUILT_IN["native"]})
+    assert [one.format for one in registry.readers()] == ["native"]
+    (sentence,) = registry.warnings
+    assert sentence.startswith("the reader of the format bad cannot be used: ")
+    assert registry.sniff(b'{"masgraph": 1}') is not None
+    with pytest.raises(UsageError, match="the reader of the format bad cannot be used"):
+        registry.reader("bad")
+
+
+def test_the_more_specific_reader_gets_a_file(here):
+    native = BUILT_IN["native"]
+    sample = b'{"masgraph": 1}'
+    places = {"everything": f"{here}:Everything", "beta": f"{here}:Beta", "native": native}
+    assert Registry(places).sniff(sample).format == "native"
+    assert Registry(places).sniff(b"other").format == "beta"
+    assert Registry(dict(reversed(places.items()))).sniff(b"other").format == "beta"
+    with_special = places | {"zz-special": f"{here}:Special"}
+    assert Registry(with_special).sniff(sample).format == "zz-special"
+
+
+def test_a_reader_that_fails_to_look_is_passed_over(here):
+    registry = Registry({"failing": f"{here}:Failing", "beta": f"{here}:Beta"})
+    assert registry.sniff(b"x").format == "beta"
+    assert registry.sniff(b"x").format == "beta"
+    assert registry.warnings == [
+        "the reader of the format failing failed to look at a file: KeyError: 'oops'"
+    ]
+
+
+def test_a_reader_may_be_an_instance_or_a_function(here, monkeypatch):
+    module = sys.modules[here]
+    monkeypatch.setattr(module, "instance", Beta(), raising=False)
+    monkeypatch.setattr(module, "make", lambda: Beta(), raising=False)
+    for name in ("instance", "make", "Beta"):
+        assert Registry({"beta": f"{here}:{name}"}).reader("beta").format == "beta"
+
+
+def test_no_reader_takes_what_is_no_trace():
+    for sample in (b"", b"hello", b"\x00\x01\x02", b"{}", b"[]", b"<xml/>", b"[" * 70_000):
+        assert sniff(sample) is None
+    assert default_registry().warnings == []

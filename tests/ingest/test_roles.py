@@ -1,0 +1,117 @@
+import pytest
+
+from graphstore.errors import InputError
+from graphstore.model import ROLES
+from ingest.roles import RoleTable, words
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("WebSurfer", "web surfer"),
+        ("web_surfer", "web surfer"),
+        ("HTTPServer2", "http server2"),
+        ("Devil's Advocate", "devils advocate"),
+        ("DataVerification_Expert", "data verification expert"),
+        ("  Code-Reviewer ", "code reviewer"),
+        ("Größe", "grösse"),
+        ("", ""),
+    ],
+)
+def test_words(name, expected):
+    assert words(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        ("orchestrator", "Orchestrator MagenticOneOrchestrator supervisor chat_manager CEO"),
+        ("specialist", "WebSurfer Websurfer FileSurfer Python_Expert LogicExpert Chess_Expert"),
+        ("specialist", "Environment_Expert Python_Programmer_Expert Quotation_Specialist"),
+        ("executor", "ComputerTerminal Computer_terminal Executor code_executor"),
+        (
+            "verifier",
+            "Verification_Expert Validation_Expert checking_expert VerificationExpert",
+        ),
+        (
+            "verifier",
+            "DataVerification_Expert VerificationExpert Tester QAEngineer unit_tester FactChecker",
+        ),
+        ("solver", "Assistant Coder Programmer solver worker Solver_3 agent_b Agent2 CTO"),
+        ("planner", "Planner TaskPlanner planning_agent trip_planner ProductManager"),
+        ("critic", "Critic CodeReviewer Reviewer critic_2"),
+        ("proposer", "debater Debater_1 proposer Affirmative"),
+        ("aggregator", "Judge Summarizer aggregator FinalAggregator synthesizer"),
+        ("human", "user User human UserProxy user_proxy_agent customer"),
+        ("environment", "system environment env"),
+        ("tool", "tool web_search calculator search_tool"),
+        ("unknown", "Zanzibar Lena x 7"),
+    ],
+)
+def test_the_shipped_table(role, names):
+    table = RoleTable.default()
+    assert {name: table.role_of(name) for name in names.split()} == dict.fromkeys(
+        names.split(), role
+    )
+
+
+def test_names_with_spaces_are_known_too():
+    table = RoleTable.default()
+    assert table.role_of("Chief Executive Officer") == "orchestrator"
+    assert table.role_of("Code Reviewer") == "critic"
+    assert table.role_of("Software Test Engineer") == "verifier"
+    assert table.role_of("Senior Sales Analyst") == "specialist"
+
+
+def test_every_shared_role_but_unknown_has_names():
+    table = RoleTable.default()
+    (shipped,) = table.layers
+    assert set(shipped.names.values()) == set(ROLES) - {"unknown"}
+    for role in set(ROLES) - {"unknown"}:
+        assert table.role_of(role) == role
+
+
+def test_unknown_names_are_remembered_with_their_counts():
+    table = RoleTable.default()
+    for name in ("Lena", "planner", "Lena", "Otto", ""):
+        table.role_of(name)
+    assert table.unknown == {"Lena": 2, "Otto": 1}
+    assert RoleTable.default().unknown == {}
+
+
+def test_a_users_file_comes_before_the_shipped_table(tmp_path):
+    path = tmp_path / "roles.toml"
+    path.write_text(
+        '[names]\nplanner = ["Lena", "solver"]\n[patterns]\ncritic = ["grumpy *", "*Bot"]\n'
+    )
+    table = RoleTable.load(path)
+    assert table.role_of("lena") == "planner"
+    assert table.role_of("Solver") == "planner"
+    assert table.role_of("GrumpyExpert") == "critic"
+    assert table.role_of("chat_bot") == "critic"
+    assert table.role_of("Bot") == "unknown"
+    assert table.role_of("Chess_Expert") == "specialist"
+    assert RoleTable.default().role_of("Solver") == "solver"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[names", "the role table is no TOML"),
+        ('[names]\nboss = ["x"]', r"\[names\] has the unknown role 'boss'"),
+        ('[nams]\nplanner = ["x"]', r"the unknown part \[nams\]"),
+        ('[names]\nplanner = "x"', "must be a list of names"),
+        ("names = 3", "must list names by role"),
+        ('[names]\nplanner = ["x"]\ncritic = ["X"]', "the name 'X' has two roles"),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong(tmp_path, text, reason):
+    path = tmp_path / "roles.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=reason):
+        RoleTable.load(path)
+
+
+def test_a_missing_file_says_so(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        RoleTable.load(tmp_path / "none.toml")
