@@ -6,6 +6,7 @@ which costs what the batch costs, and merged into the store: one frame of the lo
 there whole or not at all.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,6 +59,16 @@ def merge_prepared(graph: Any, prepared: Prepared) -> None:
         StoreError: A relation names a node that is not among the rows. Nothing is stored.
     """
     detached = kglite.KnowledgeGraph()
+    with warnings.catch_warnings():
+        # The loader makes up a node for an end that is missing, and warns.
+        warnings.simplefilter("ignore", UserWarning)
+        counts = _fill(detached, prepared)
+    if detached.shape != counts:
+        raise StoreError(_missing_end(prepared))
+    graph.extend(detached, "preserve")
+
+
+def _fill(detached: Any, prepared: Prepared) -> tuple[int, int]:
     count = 0
     for rows in (prepared.shared, prepared.own):
         for label, new in rows.nodes.items():
@@ -80,10 +91,21 @@ def merge_prepared(graph: Any, prepared: Prepared) -> None:
                 column_types=_types(columns),
             )
             relation_count += len(links)
-    # The loader makes up a node for an end that is missing.
-    if detached.shape != (count, relation_count):
-        raise StoreError("a relation names a node that is not part of its graph")
-    graph.extend(detached, "preserve")
+    return count, relation_count
+
+
+def _missing_end(prepared: Prepared) -> str:
+    ids: dict[str, set[str]] = {}
+    for rows in (prepared.shared, prepared.own):
+        for label, new in rows.nodes.items():
+            ids.setdefault(label, set()).update(row["id"] for row in new)
+    for rows in (prepared.shared, prepared.own):
+        for (type_, source, target), links in rows.relations.items():
+            for row in links:
+                for label, id in ((source, row["source"]), (target, row["target"])):
+                    if id not in ids.get(label, ()):
+                        return f"a relation {type_} names the {label} {id}, which is not stored"
+    return "an id stands twice among the graphs to be stored"
 
 
 def _add_nodes(

@@ -65,17 +65,26 @@ def open_for_writing(path: Path) -> Any:
     _need_folder(path)
     _refuse_quarantine(path)
     is_new = not path.exists()
-    with translated(path):
-        # Checkpoints are made by the store, between batches.
-        graph = kglite.open(str(path), durable="full", auto_checkpoint_wal_mib=0)
+    only_log = StoreDamagedError(
+        f"the store {path} is damaged: only its log {log_path(path).name} is there, the file "
+        "itself is missing; restore the file, or remove the log to begin anew"
+    )
+    try:
+        with translated(path):
+            # Checkpoints are made by the store, between batches.
+            graph = kglite.open(str(path), durable="full", auto_checkpoint_wal_mib=0)
+    except RuntimeError as error:
+        # The log says things about nodes that the file does not have.
+        if is_new:
+            raise only_log from error
+        raise StoreDamagedError(
+            f"the log of {path} does not fit the file: {one_line(error)}"
+        ) from error
     try:
         _refuse_quarantine(path)
         _verify(path, graph)
         if is_new and graph.shape[0]:
-            raise StoreDamagedError(
-                f"the store {path} is damaged: only its log {log_path(path).name} is there, "
-                "the file itself is missing; restore the file, or remove the log to begin anew"
-            )
+            raise only_log
     except BaseException:
         release(graph)
         raise

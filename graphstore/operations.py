@@ -256,9 +256,9 @@ def write_results(run: Runner, rows: Rows, replace: Rows | None = None) -> None:
         UsageError: A label, relation or property is not in the table, or belongs to graphs.
         StoreError: An end of a relation does not exist.
     """
-    _check_results(rows)
+    _check_results(rows, named=True)
     if replace is not None:
-        _check_results(Rows(nodes=replace.nodes))
+        _check_results(Rows(nodes=replace.nodes), named=False)
         for label, old in replace.nodes.items():
             for chunk in _chunks([row["id"] for row in old]):
                 run(statements.delete_nodes(label), {"ids": chunk})
@@ -349,7 +349,7 @@ def _missing_end(run: Runner, key: statements.RelationKey, rows: Sequence[Row]) 
     return f"a relation {type_} between {labels[0]} and {labels[1]} could not be stored"
 
 
-def _check_results(rows: Rows) -> None:
+def _check_results(rows: Rows, *, named: bool) -> None:
     for label, nodes in rows.nodes.items():
         known = LABELS_BY_NAME.get(label)
         if known is None or known.scope not in ("mined", "result"):
@@ -358,6 +358,8 @@ def _check_results(rows: Rows) -> None:
         for row in nodes:
             if row.get("id") is None:
                 raise UsageError(f"a {label} has no id")
+            if named and row.get("name") is None:
+                raise UsageError(f"the {label} {row['id']} has no name")
     for key, links in rows.relations.items():
         relation = RELATIONS_BY_KEY.get(key)
         if relation is None or relation.scope not in ("mined", "result"):
