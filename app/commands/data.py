@@ -316,7 +316,7 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     data = example_data()
     with opened(url) as graph_store, progress("example data", quiet=quiet) as reporter:
-        report = pipeline.ingest([str(data)], graph_store, progress=_shown_progress(reporter))
+        report = pipeline.ingest(data, graph_store, progress=_shown_progress(reporter))
         libraries = _mined(graph_store)
         evaluation = jobs.evaluate(graph_store)
         page = out / "report.html"
@@ -339,8 +339,8 @@ def _mined(store: "GraphStore") -> list[tuple[str, Any]]:
     ]
 
 
-def example_data() -> Path:
-    """The folder with the example traces: of the installed package, or of the checkout.
+def example_data() -> list[str]:
+    """The folders with the example data: of the installed package, or of the checkout.
 
     Raises:
         MasgraphError: It is in neither place.
@@ -350,5 +350,5 @@ def example_data() -> Path:
     package = Path(next(iter(app.__path__)))
     for folder in (package / "example_data", package.parent / "examples"):
         if (folder / "traces").is_dir():
-            return folder
+            return [str(folder / "traces"), str(folder / "decompositions")]
     raise MasgraphError("the example data is not installed: take masgraph from its repository")
