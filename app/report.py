@@ -46,7 +46,10 @@ EMPTY: dict[str, str] = {
     "evaluations-by-method": "No run has been evaluated yet: run  masgraph evaluate",
     "motifs-by-support": "No motifs have been mined yet: run  masgraph mine",
 }
-_WIDTH, _HEIGHT = 260, 110
+HIDDEN = ("method_id", "task_id", "configuration_hash")
+"""Columns that a person does not read; the query gives them."""
+
+_WIDTH, _HEIGHT = 280, 120
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,9 @@ def _section(store: GraphStore, saved: SavedQuery) -> dict[str, Any]:
         "title": saved.title,
         "question": saved.question,
         "command": f"masgraph query {saved.name}",
-        "columns": [column.replace("_", " ") for column in result.columns],
+        "columns": [
+            column.replace("_", " ") for column in result.columns if column not in HIDDEN
+        ],
         "rows": [],
         "motifs": [],
         "truncated": result.truncated,
@@ -149,6 +154,7 @@ def _cells(result: "QueryResult") -> list[list[Cell]]:
                 ),
             )
             for position, value in enumerate(row)
+            if result.columns[position] not in HIDDEN
         ]
         for row in result.rows
     ]
@@ -175,9 +181,9 @@ def _drawing(pattern: Any) -> str:
     """A pattern as SVG: solid arrows are edges, dashed ones longer paths, thick couplings."""
     from markupsafe import escape
 
-    from mining.canonical import COUPLED, DIRECT, DIRECT_BACK, INDIRECT, INDIRECT_BACK, PAIRS
+    from mining.canonical import COUPLED, DIRECT, DIRECT_BACK, INDIRECT_BACK, PAIRS
 
-    spots = ((60, 25), (200, 25), (130, 85))[: pattern.size]
+    spots = _spots(pattern)
     parts = [
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-label="{escape(pattern.description)}">',
@@ -190,16 +196,33 @@ def _drawing(pattern: Any) -> str:
             parts.append(_line(spots[one], spots[other], 'class="coupled"'))
         if precedence in (DIRECT_BACK, INDIRECT_BACK):
             one, other = other, one
-        if precedence in (DIRECT, DIRECT_BACK):
-            parts.append(_line(spots[one], spots[other], 'marker-end="url(#tip)"'))
-        elif precedence in (INDIRECT, INDIRECT_BACK):
-            tip = 'class="indirect" marker-end="url(#tip)"'
-            parts.append(_line(spots[one], spots[other], tip))
+        if precedence:
+            direct = precedence in (DIRECT, DIRECT_BACK)
+            look = "" if direct else 'class="indirect" '
+            parts.append(_line(spots[one], spots[other], look + 'marker-end="url(#tip)"'))
     for (x, y), label in zip(spots, pattern.labels, strict=True):
-        above = y - 12 if y < _HEIGHT / 2 else y + 20
+        words = label.split("/")
+        first = y - 2 - 11 * len(words) if y < _HEIGHT / 2 else y + 18
         parts.append(f'<circle cx="{x}" cy="{y}" r="6"/>')
-        parts.append(f'<text x="{x}" y="{above}" text-anchor="middle">{escape(label)}</text>')
+        for line, word in enumerate(words):
+            spot = f'x="{x}" y="{first + 11 * line}" text-anchor="middle"'
+            parts.append(f"<text {spot}>{escape(word)}</text>")
     return "".join([*parts, "</svg>"])
+
+
+def _spots(pattern: Any) -> list[tuple[int, int]]:
+    """Where each node is drawn: what comes first in the pattern stands on the left."""
+    from mining.canonical import COUPLED, DIRECT, INDIRECT, PAIRS
+
+    before = [0] * pattern.size
+    for (one, other), relation in zip(PAIRS[pattern.size], pattern.relations, strict=True):
+        precedence = relation % COUPLED
+        if precedence:
+            before[other if precedence in (DIRECT, INDIRECT) else one] += 1
+    places = [(60, 35), (220, 35)] if pattern.size == 2 else [(60, 35), (140, 85), (220, 35)]
+    order = sorted(range(pattern.size), key=lambda node: (before[node], node))
+    spot = dict(zip(order, places, strict=True))
+    return [spot[node] for node in range(pattern.size)]
 
 
 def _line(start: tuple[int, int], end: tuple[int, int], extra: str) -> str:
