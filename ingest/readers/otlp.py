@@ -16,6 +16,11 @@ attributes with what they alone say, so that the tree of spans can be rebuilt. J
 ``EVALUATOR`` spans and ``gen_ai.evaluation.result`` events stand there too: they are about the
 run and no part of it. Spans about something else (databases, requests) are counted.
 
+No convention names the task. Its text is the root's input, and its name is made of that,
+unless a root span says ``masgraph.task.name``, with ``masgraph.task.dataset``,
+``masgraph.task.category`` and ``masgraph.expected`` beside it: then runs in this format meet
+those in others.
+
 The same spans give the same graph and the same id, in whatever order and however they are
 spread over files; a span that was exported twice counts once.
 """
@@ -55,6 +60,10 @@ _STRING_VALUE = re.compile(
 )
 _FRAMEWORK = re.compile(r"(?:.*[._-])?instrumentation[._-](?:genai[._-])?(?P<name>[\w-]+)")
 _ENCODER = msgspec.json.Encoder(order="deterministic")
+_TASK_NAME = "masgraph.task.name"
+_TASK_DATASET = "masgraph.task.dataset"
+_TASK_CATEGORY = "masgraph.task.category"
+_EXPECTED = "masgraph.expected"
 _PASSED = frozenset({"pass", "passed", "correct", "success", "succeeded"})
 _FAILED = frozenset({"fail", "failed", "incorrect", "failure"})
 
@@ -330,7 +339,14 @@ def _describe(builder: GraphBuilder, tree: SpanTree, traces: list[str]) -> None:
     roots = [place for place, parent in enumerate(tree.parents) if parent < 0]
     asked = next((spans[place].asked for place in roots if spans[place].asked), None)
     asked = asked or next((span.asked for span in spans if span.asked and not span.tool), None)
-    if asked is not None:
+    if name := _said(spans, roots, _TASK_NAME):
+        builder.set_task(
+            name,
+            description=asked,
+            dataset=_said(spans, roots, _TASK_DATASET),
+            category=_said(spans, roots, _TASK_CATEGORY),
+        )
+    elif asked is not None:
         name = short_name(asked)
         # Many texts begin alike: what was cut off tells them apart.
         builder.set_task(
@@ -366,7 +382,15 @@ def _describe(builder: GraphBuilder, tree: SpanTree, traces: list[str]) -> None:
     if evaluations:
         builder.attributes["evaluations"] = evaluations
     root = spans[roots[0]] if len(roots) == 1 else None
-    builder.outcome = _outcome(tree, root, evaluations)
+    builder.outcome = _outcome(tree, root, evaluations, _said(spans, roots, _EXPECTED))
+
+
+def _said(spans: list[Facts], roots: list[int], key: str) -> str | None:
+    """An attribute of the first root span that has it."""
+    found = next(
+        (spans[place].extra[key] for place in roots if key in spans[place].extra), None
+    )
+    return None if found is None else str(found)
 
 
 def _container(span: Facts) -> Attributes:
@@ -399,7 +423,9 @@ def _evaluations(span: Facts) -> list[Attributes]:
     return [{**kept, **one} for one in said]
 
 
-def _outcome(tree: SpanTree, root: Facts | None, evaluations: list[Attributes]) -> Outcome:
+def _outcome(
+    tree: SpanTree, root: Facts | None, evaluations: list[Attributes], expected: str | None
+) -> Outcome:
     """What the trace says of the whole: the root's output and totals, and one judgement."""
     starts = [span.start for span in tree.spans if span.start is not None]
     ends = [span.end for span in tree.spans if span.end is not None]
@@ -413,6 +439,7 @@ def _outcome(tree: SpanTree, root: Facts | None, evaluations: list[Attributes]) 
         success=False if failed else success,
         score=scores[0] if len(scores) == 1 else None,
         answer=root.text if root is not None else None,
+        expected=expected,
         termination=root.extra.get("status_message") if root is not None and failed else None,
         tokens_in=root.tokens_in if root is not None else None,
         tokens_out=root.tokens_out if root is not None else None,

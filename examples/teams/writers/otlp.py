@@ -2,7 +2,9 @@
 
 Each run is a trace: a root span for the whole, below it one agent span for each member that
 took part, and below those the calls of the model and of tools, with OpenInference's and
-GenAI's attributes.
+GenAI's attributes. What the checker says stands in an evaluator span. The shape has no place
+for the human, for permitted links and for a decisive mistake; who got a member's note is for
+the reader to find out.
 """
 
 import json
@@ -18,7 +20,7 @@ Attributes = Mapping[str, Any]
 
 _OK, _ERROR = 1, 2
 _INTERNAL, _CLIENT = 1, 3
-_INSTRUMENTATION = "masgraph.examples"
+_SCOPE = f"openinference.instrumentation.{FRAMEWORK}"
 
 
 def lines(plays: list[Play]) -> bytes:
@@ -32,8 +34,8 @@ def lines(plays: list[Play]) -> bytes:
 def trace(play: Play) -> dict[str, Any]:
     """One run as resource spans."""
     spans = _spans(play)
-    resource = _attributes({"service.name": FRAMEWORK, "service.version": "1"})
-    scope = {"name": _INSTRUMENTATION, "version": "1"}
+    resource = _attributes({"service.name": play.method, "service.version": "1"})
+    scope = {"name": _SCOPE, "version": "1"}
     return {
         "resourceSpans": [
             {
@@ -88,11 +90,14 @@ def _spans(play: Play) -> list[dict[str, Any]]:
                 agents[owner],
                 f"execute_tool {action.name}" if action.speaker in tools else "chat",
                 (action.started_at, action.ended_at),
-                _tool(action) if action.speaker in tools else _model(play, action),
+                _tool(play, place) if action.speaker in tools else _model(play, place, tools),
                 error=action.content if action.status == "error" else None,
                 kind=_INTERNAL if action.speaker in tools else _CLIENT,
             )
         )
+    end = _root_times(play)[1]
+    check = digest(play.id, "check", size=8)
+    spans.append(_span(trace_id, check, root, "check answer", (end, end), _checked(play)))
     return spans
 
 
@@ -113,44 +118,69 @@ def _root(play: Play) -> Attributes:
         "session.id": play.id,
         "input.value": play.task.question,
         "output.value": play.answer,
-        "masgraph.dataset": DATASET,
-        "masgraph.task": play.task.name,
+        "llm.token_count.prompt": play.tokens_in,
+        "llm.token_count.completion": play.tokens_out,
+        "masgraph.task.name": play.task.name,
+        "masgraph.task.dataset": DATASET,
         "masgraph.task.category": play.task.family,
-        "masgraph.method": play.method,
-        "masgraph.framework": FRAMEWORK,
-        "masgraph.outcome.success": play.verdict.right,
-        "masgraph.outcome.score": play.verdict.score,
-        "masgraph.outcome.answer": play.answer,
-        "masgraph.outcome.expected": play.task.expected,
-        "masgraph.outcome.termination": play.termination,
+        "masgraph.expected": play.task.expected,
     }
 
 
-def _model(play: Play, action: Action) -> Attributes:
-    heard = "\n".join(play.actions[place].content for place in action.consumes)
-    return {
+def _model(play: Play, place: int, tools: set[str]) -> Attributes:
+    action = play.actions[place]
+    attributes: dict[str, Any] = {
         "openinference.span.kind": "LLM",
         "gen_ai.operation.name": "chat",
         "gen_ai.agent.name": action.speaker,
         "gen_ai.usage.input_tokens": action.tokens_in,
         "gen_ai.usage.output_tokens": action.tokens_out,
-        "llm.token_count.prompt": action.tokens_in,
-        "llm.token_count.completion": action.tokens_out,
-        "input.value": heard,
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": action.content,
+    }
+    answered = [source for source in action.consumes if play.actions[source].speaker in tools]
+    for number, source in enumerate(answered):
+        message = f"llm.input_messages.{number}.message"
+        attributes[f"{message}.role"] = "tool"
+        attributes[f"{message}.tool_call_id"] = _call_id(source)
+        attributes[f"{message}.content"] = play.actions[source].content
+    if tools.intersection(action.to):
+        call = "llm.output_messages.0.message.tool_calls.0.tool_call"
+        attributes[f"{call}.id"] = _call_id(place + 1)
+        attributes[f"{call}.function.name"] = action.to[0]
+        attributes[f"{call}.function.arguments"] = _arguments(play.actions[place + 1])
+    return attributes
+
+
+def _tool(play: Play, place: int) -> Attributes:
+    action = play.actions[place]
+    return {
+        "openinference.span.kind": "TOOL",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.call.id": _call_id(place),
+        "tool.name": action.name,
+        "input.value": _arguments(action),
         "output.value": action.content,
     }
 
 
-def _tool(action: Action) -> Attributes:
-    arguments = json.dumps(action.arguments, ensure_ascii=False)
+def _call_id(place: int) -> str:
+    """A tool's call directly follows the message that asks for it."""
+    return f"call_{place}"
+
+
+def _arguments(action: Action) -> str:
+    return json.dumps(action.arguments, ensure_ascii=False)
+
+
+def _checked(play: Play) -> Attributes:
+    verdict = play.verdict
     return {
-        "openinference.span.kind": "TOOL",
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": action.name,
-        "tool.name": action.name,
-        "tool.parameters": arguments,
-        "input.value": arguments,
-        "output.value": action.content,
+        "openinference.span.kind": "EVALUATOR",
+        "gen_ai.evaluation.name": "answer check",
+        "gen_ai.evaluation.score.value": float(verdict.score),
+        "gen_ai.evaluation.score.label": "correct" if verdict.right else "incorrect",
+        "gen_ai.evaluation.explanation": f"The right answer is {play.task.expected}.",
     }
 
 
