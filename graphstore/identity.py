@@ -5,11 +5,15 @@ The same input gives the same ids on every machine and in every process.
 
 import hashlib
 import unicodedata
+from functools import cache
 from typing import Any
 
 import msgspec
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
+_ASCII_SPACES = bytes(32 if code < 128 and chr(code).isspace() else code for code in range(256))
+_ASCII = bytes(range(128))
+_PLAIN_BLOCKS = (("\u0080", "\u00ff"), ("\u2010", "\u2bff"), ("\u4e00", "\u9fff"))
 
 
 def digest(*parts: str | bytes, size: int = 10) -> str:
@@ -74,7 +78,35 @@ def dataset_id(name: str) -> str:
 
 def normalize_content(text: str) -> str:
     """The form in which contents are compared: NFKC, case folded, white space collapsed."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return _normalized(text).decode("utf-8", "surrogatepass")
+
+
+def _normalized(text: str) -> bytes:
+    """:func:`normalize_content` in UTF-8, on bytes where that is the same and faster."""
+    plain = text.encode("utf-8", "surrogatepass")
+    if not text.isascii():
+        others = plain.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+        if not all(map(_stays, set(others))):
+            text = unicodedata.normalize("NFKC", text).casefold()
+            return " ".join(text.split()).encode("utf-8", "surrogatepass")
+    plain = plain.lower().translate(_ASCII_SPACES)
+    while b"  " in plain:
+        plain = plain.replace(b"  ", b" ")
+    return plain.strip(b" ")
+
+
+@cache
+def _stays(character: str) -> bool:
+    """Whether a character past ASCII is normal, folded and no space, whatever stands around it.
+
+    Only blocks without combining characters: Latin-1, punctuation, symbols, ideographs.
+    """
+    return (
+        any(first <= character <= last for first, last in _PLAIN_BLOCKS)
+        and unicodedata.normalize("NFKC", character) == character == character.casefold()
+        and not unicodedata.combining(character)
+        and not character.isspace()
+    )
 
 
 def content_hash(text: str) -> str:
@@ -82,4 +114,4 @@ def content_hash(text: str) -> str:
 
     Source: ForestBench's content redundancy counts distinct normalized content hashes.
     """
-    return digest(normalize_content(text), size=16)
+    return digest(_normalized(text), size=16)

@@ -542,10 +542,57 @@ def _coupling_problems(
 
 
 _INT64 = 2**63
+_ENCODER = msgspec.json.Encoder()
+
+
+def _plainly_storable(graph: CollaborationGraph) -> bool:
+    """Whether a quick look shows that every value can be stored; False leaves it open.
+
+    Encoding finds broken text wherever it stands. Only numbers and what attributes hold are
+    left to look at: this is what makes checking a large graph cheap.
+    """
+    try:
+        _ENCODER.encode(graph)
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        return False
+    stack: list[Any] = [graph.attributes]
+    if graph.organization is not None:
+        stack.append(msgspec.to_builtins(graph.organization))
+    stack.append(msgspec.to_builtins(graph.outcome))
+    stack.extend([agent.attributes for agent in graph.agents if agent.attributes])
+    stack.extend([proposal.score for proposal in graph.proposals])
+    for node in graph.nodes:
+        for number in (
+            node.started_at,
+            node.ended_at,
+            node.tokens_in,
+            node.tokens_out,
+            node.round,
+        ):
+            if number is not None and not -_INT64 <= number < _INT64:
+                return False
+        if node.attributes:
+            stack.append(node.attributes)
+    for value in stack:
+        if isinstance(value, dict):
+            stack.extend([inner for inner in value.values() if type(inner) is not str])
+        elif isinstance(value, list | tuple):
+            stack.extend([inner for inner in value if type(inner) is not str])
+        elif isinstance(value, int):
+            if not -_INT64 <= value < _INT64:
+                return False
+        elif isinstance(value, float):
+            if value - value != 0.0:
+                return False
+        elif value is not None and not isinstance(value, str):
+            return False
+    return True
 
 
 def _value_problems(graph: CollaborationGraph) -> Iterator[str]:
     """Values that a store could not give back: lone surrogates, NaN, integers past 64 bits."""
+    if _plainly_storable(graph):
+        return
     stack: list[Any] = [msgspec.to_builtins(graph)]
     while stack:
         value = stack.pop()
