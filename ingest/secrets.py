@@ -48,9 +48,9 @@ _HYPHENED = (
         ("sk-",),
         r"sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_\-]{16,}+|[A-Za-z0-9]{40,}+)",
     ),
-    _token("api-key", ("sk-",), r"sk-(?=[A-Za-z\-_]*+[0-9])[A-Za-z0-9_\-]{20,}+"),
+    _token("api-key", ("sk-",), r"sk-(?=[A-Za-z\-_]{0,40}+[0-9])[A-Za-z0-9_\-]{20,}+"),
     _token("slack-token", ("xox", "xapp-"), r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9\-]{10,}+"),
-    _token("gitlab-token", ("glpat-",), r"glpat-[A-Za-z0-9_\-.]{20,}+"),
+    _token("gitlab-token", ("glpat-",), r"glpat-[A-Za-z0-9_\-]{20,}+"),
     _token("tavily-key", ("tvly-",), r"tvly-[A-Za-z0-9_\-]{16,}+"),
     _token("perplexity-key", ("pplx-",), r"pplx-[A-Za-z0-9]{32,}+"),
     _token("xai-key", ("xai-",), r"xai-[A-Za-z0-9]{40,}+"),
@@ -93,7 +93,7 @@ _PLAIN = (
     _token(
         "jwt",
         ("eyJ",),
-        r"eyJ[A-Za-z0-9_\-]{8,}+\.eyJ[A-Za-z0-9_\-]{8,}+\.[A-Za-z0-9_\-]*+",
+        r"(?<!-)eyJ[A-Za-z0-9_\-]{8,}+\.eyJ[A-Za-z0-9_\-]{8,}+\.[A-Za-z0-9_\-]*+",
     ),
     Rule(
         "slack-webhook",
@@ -120,7 +120,7 @@ _KEY_LENGTH = 16_384
 # beginning (``api_`` in ``api_key``) is looked at behind the match.
 _VALUE = (
     r"(?P<close>\\{0,3}[\"']?)\s{0,4}(?P<sign>:|=>|=)\s{0,4}"
-    r"(?:\\{0,3}(?P<quote>[\"'])(?P<quoted>[^\"'\s\\]{4,512}+)\\{0,3}(?P=quote)"
+    r"(?:\\{0,3}(?P<quote>[\"'])(?P<quoted>[^\"'\r\n\\]{4,512}+)\\{0,3}(?P=quote)"
     r"|(?P<bare>[^\s\"'\\,;&|<>()\[\]{}`]{4,512}+)(?![(\[\w]))"
 )
 _NAMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
@@ -267,6 +267,8 @@ def _is_secret(value: str, *, password: bool, quoted: bool, found: re.Match[str]
             return len(value) >= 6 and digits > 0
         tight = found[0].find(found["sign"]) + 1 == found.start("bare") - found.start()
         return tight and not _CODE.fullmatch(value)
+    if any(letter.isspace() for letter in value):
+        return False
     if quoted:
         return (len(value) >= 8 and digits > 0) or len(value) >= 24
     return len(value) >= 16 and digits > 1 and not _CODE.fullmatch(value)

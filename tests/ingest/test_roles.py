@@ -35,7 +35,7 @@ def test_words(name, expected):
         ),
         (
             "verifier",
-            "DataVerification_Expert VerificationExpert Tester QAEngineer unit_tester FactChecker",
+            "DataVerification_Expert VerificationExpert Tester QAEngineer FactChecker",
         ),
         ("solver", "Assistant Coder Programmer solver worker Solver_3 agent_b Agent2 CTO"),
         ("planner", "Planner TaskPlanner planning_agent trip_planner ProductManager"),
