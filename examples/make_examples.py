@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# The script runs from anywhere, also where masgraph is not installed.
+# Beside the script lie the teams, above it the packages: from whatever folder it runs.
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from teams import chain, debate, orchestrator, single  # noqa: E402

@@ -4,11 +4,14 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+from graphstore.model import AgentKind, ProposalPhase, Role, Status
 from teams.mind import Attempt, Mind
 from teams.task import Task, Verdict, show
 from teams.tools import CALCULATOR, TABLES, calculate, look_up
+
+ActionKind = Literal["agent_message", "tool_call", "decision"]
 
 EPOCH = 1_767_603_600_000_000_000
 """The first run begins on 2026-01-05 at 09:00 UTC, in nanoseconds."""
@@ -36,9 +39,9 @@ class Member:
     """
 
     name: str
-    role: str
+    role: Role
     duty: str = ""
-    kind: str = "agent"
+    kind: AgentKind = "agent"
 
     @property
     def prompt(self) -> str:
@@ -64,7 +67,7 @@ class Action:
     """One action of a run. Times in nanoseconds; ``consumes`` holds positions of actions."""
 
     speaker: str
-    kind: str
+    kind: ActionKind
     name: str
     content: str
     to: tuple[str, ...]
@@ -74,7 +77,7 @@ class Action:
     round: int | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
-    status: str | None = None
+    status: Status | None = None
     arguments: Mapping[str, Any] | None = None
 
 
@@ -83,7 +86,7 @@ class Offer:
     """An answer that somebody, or the whole team (None), put forward."""
 
     speaker: str | None
-    phase: str
+    phase: ProposalPhase
     action: int
     value: str
     verdict: Verdict
@@ -172,7 +175,7 @@ class Stage:
         speaker: str,
         text: str,
         *to: str,
-        kind: str = "agent_message",
+        kind: ActionKind = "agent_message",
         round: int | None = None,
     ) -> int:
         """A member writes a message, to members or to nobody (a thought).
@@ -209,7 +212,7 @@ class Stage:
         self._memory.setdefault(receiver, []).append(place)
 
     def _act(
-        self, speaker: str, kind: str, name: str, text: str, to: Iterable[str], took: int
+        self, speaker: str, kind: ActionKind, name: str, text: str, to: Iterable[str], took: int
     ) -> int:
         place = len(self.actions)
         consumes = tuple(self._inbox.pop(speaker, ()))
@@ -287,7 +290,9 @@ class Stage:
             self.actions[action].speaker, action, reason
         )
 
-    def offer(self, speaker: str | None, phase: str, action: int, value: str) -> Verdict:
+    def offer(
+        self, speaker: str | None, phase: ProposalPhase, action: int, value: str
+    ) -> Verdict:
         """An answer is put forward, and checked for the record (nobody in the team is told)."""
         verdict = self.task.check(value)
         self.offers.append(Offer(speaker, phase, action, value, verdict))

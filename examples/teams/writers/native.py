@@ -3,7 +3,6 @@
 import msgspec
 
 from ingest.readers import native_records as records
-from teams import tools
 from teams.stage import Play
 from teams.task import DATASET, Step, Task
 
@@ -188,9 +187,7 @@ def _subtask(step: Step, made: dict[str, Step], task: Task) -> records.SubtaskRe
     return records.SubtaskRecord(
         id=step.key,
         name=step.title,
-        role={tools.CALCULATOR: "executor", tools.TABLES: "executor"}.get(
-            step.tool or "", "solver"
-        ),
+        role="solver" if step.tool is None else "executor",
         content=f"{step.title}.",
         inputs=tuple(
             records.ArtifactRecord(
