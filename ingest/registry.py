@@ -23,6 +23,7 @@ BUILT_IN: dict[str, str] = {
     "otlp": "ingest.readers.otlp:OtlpReader",
     "worfbench": "ingest.readers.worfbench:WorfBenchReader",
     "taskmaster": "ingest.readers.taskmaster:TaskMasterReader",
+    "chatdev-log": "ingest.readers.chatdev_log:ChatDevLogReader",
 }
 """Formats that come with masgraph, the most specific first; they need no installed metadata."""
 
