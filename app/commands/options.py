@@ -54,14 +54,15 @@ def opened(
     Raises:
         StoreUnreachableError: It should exist, and there is no such file.
     """
-    from graphstore.store import SERVER_SCHEMES, open_store
+    from graphstore.store import open_store
 
     address = url or "masgraph.db"
-    on_server = address.partition("://")[0] in SERVER_SCHEMES and "://" in address
-    path = Path(address.removeprefix("file://"))
+    scheme, separator, rest = address.partition("://")
+    path = Path(rest if separator else address)
+    is_file = not separator or scheme == "file"
     if (
         (read_only or must_exist)
-        and not on_server
+        and is_file
         and not path.exists()
         and not _log_of(path).exists()
     ):

@@ -1,0 +1,280 @@
+import csv
+import io
+import json
+
+import pytest
+
+from tests.app.conftest import RUN
+
+INGEST_KEYS = [
+    "files",
+    "read",
+    "written",
+    "unchanged",
+    "rejected",
+    "warnings",
+    "runs",
+    "decompositions",
+    "actions",
+    "subtasks",
+    "agents",
+    "edges",
+    "inferred_edges",
+]
+
+
+def test_ingest_counts_and_again_unchanged(masgraph, one_run):
+    first = masgraph("ingest", one_run, "--json")
+    assert first.code == 0
+    report = first.json()
+    assert list(report) == INGEST_KEYS
+    assert (report["runs"], report["actions"], report["agents"], report["edges"]) == (
+        1,
+        3,
+        2,
+        2,
+    )
+    assert (report["written"], report["unchanged"]) == (1, 0)
+    again = masgraph("ingest", one_run, "--json").json()
+    assert (again["written"], again["unchanged"]) == (0, 1)
+
+
+def test_a_dry_run_makes_no_store(masgraph, one_run, tmp_path):
+    done = masgraph("ingest", one_run, "--dry-run")
+    assert done.code == 0
+    assert not list(tmp_path.glob("masgraph.db*"))
+
+
+def test_one_bad_file_is_told_and_the_rest_is_stored(masgraph, one_run):
+    (one_run.parent / "bad.json").write_text("{")
+    done = masgraph("ingest", one_run.parent)
+    assert done.code == 1
+    assert "bad.json" in done.err
+    assert masgraph("stats", "--json").json()["counts"]["Run"] == 1
+
+
+def test_strict_stores_nothing(masgraph, one_run):
+    (one_run.parent / "bad.json").write_text("{")
+    assert masgraph("ingest", one_run.parent, "--strict").code == 1
+    counts = masgraph("stats", "--json")
+    assert counts.code == 0
+    assert "Run" not in counts.json()["counts"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("ingest", "nowhere"), 2, "nowhere"),
+        (("ingest", "traces", "--format", "nothing"), 2, "nothing"),
+        (("ingest", "traces", "--keep-content", "--drop-content"), 2, "choose one"),
+        (("stats",), 3, "there is no store at masgraph.db"),
+        (("evaluate",), 3, "there is no store"),
+        (("mine",), 3, "there is no store"),
+        (("report",), 3, "there is no store"),
+        (("query", "who-talks-to-whom"), 3, "there is no store"),
+        (("query", "who-talks-to-wohm"), 2, "who-talks-to-whom"),
+        (("query",), 2, "--list"),
+        (("query", "x", "--cypher", "RETURN 1"), 2, "one saved query"),
+        (("query", "actions-by-role", "-p", "nonsense"), 2, "NAME=VALUE"),
+        (("query", "actions-by-role", "-p", "nonsense=1"), 2, "nonsense"),
+        (("export", "out.txt"), 2, ".txt"),
+        (("stats", "--store", "ftp://x"), 2, "ftp"),
+        (("stats", "--store", "bolt://127.0.0.1:1"), 3, "127.0.0.1:1"),
+        (("nothing",), 2, "nothing"),
+    ],
+)
+def test_what_goes_wrong_is_one_sentence(masgraph, one_run, arguments, code, sentence):
+    done = masgraph(*arguments)
+    assert done.code == code, done.err
+    assert sentence in done.err
+    assert done.out == ""
+
+
+def test_a_file_that_is_no_store(masgraph, tmp_path):
+    (tmp_path / "foreign.db").write_bytes(b"not a store at all" * 100)
+    for arguments in (("stats",), ("evaluate",), ("query", "actions-by-role")):
+        done = masgraph(*arguments, "--store", "foreign.db")
+        assert done.code == 3
+        assert "foreign.db" in done.err
+    assert (tmp_path / "foreign.db").read_bytes() == b"not a store at all" * 100
+
+
+def test_query_in_every_form(masgraph, one_run, tmp_path):
+    masgraph("ingest", one_run)
+    text = "MATCH (n:Action) RETURN n.index AS index, n.role AS role ORDER BY index"
+    document = masgraph("query", "--cypher", text, "--json").json()
+    rows = [
+        {"index": 0, "role": "planner"},
+        {"index": 1, "role": "solver"},
+        {"index": 2, "role": "planner"},
+    ]
+    assert document == {"columns": ["index", "role"], "rows": rows, "truncated": False}
+    table = masgraph("query", "--cypher", text, "--csv").out
+    assert list(csv.DictReader(io.StringIO(table)))[1] == {"index": "1", "role": "solver"}
+    for name in ("out.csv", "out.json", "out.parquet"):
+        assert masgraph("query", "--cypher", text, "--out", name).code == 0
+        assert (tmp_path / name).stat().st_size > 0
+    assert json.loads((tmp_path / "out.json").read_text()) == document
+    assert "planner" in masgraph("query", "--cypher", text).out
+
+
+def test_query_limits_rows_and_says_so(masgraph, one_run):
+    masgraph("ingest", one_run)
+    done = masgraph("query", "--cypher", "MATCH (n:Action) RETURN n.index", "--rows", 2)
+    assert done.code == 0
+    assert "more than 2 rows" in done.err
+    exact = masgraph("query", "--cypher", "MATCH (n:Action) RETURN n.index", "--rows", 3)
+    assert "more than" not in exact.err
+
+
+def test_query_parameters_of_ones_own_cypher(masgraph, one_run):
+    masgraph("ingest", one_run)
+    text = "MATCH (n:Action) WHERE n.index >= $from AND n.role = $role RETURN count(n) AS found"
+    done = masgraph("query", "-c", text, "-p", "from=1", "-p", "role=planner", "--json")
+    assert done.json()["rows"] == [{"found": 1}]
+
+
+def test_query_cannot_write(masgraph, one_run):
+    masgraph("ingest", one_run)
+    before = masgraph("stats", "--json").out
+    for text in ("MATCH (n) DETACH DELETE n", "CREATE (n:Run {id: 'x'}) RETURN n"):
+        done = masgraph("query", "--cypher", text)
+        assert done.code == 2
+        assert len(done.err.strip().splitlines()) == 1
+    assert masgraph("stats", "--json").out == before
+
+
+def test_the_list_of_queries(masgraph):
+    listed = masgraph("query", "--list", "--json").json()["queries"]
+    assert len(listed) >= 20
+    assert all(list(one) == ["name", "title", "question", "parameters"] for one in listed)
+    assert all(
+        list(one) == ["name", "default"] for query in listed for one in query["parameters"]
+    )
+    assert "MATCH" in masgraph("query", listed[0]["name"], "--show").out
+
+
+def test_evaluate_by_hand(masgraph, one_run):
+    masgraph("ingest", one_run)
+    document = masgraph("evaluate", "--json").json()
+    assert list(document) == ["configuration", "configuration_hash", "rows"]
+    (row,) = document["rows"]
+    # Ann -> Bob and Bob -> Ann: both ordered pairs are joined by an edge; Ann's last message
+    # goes to nobody, so each of the two messages comes from another agent.
+    assert row["density"] == 1.0
+    assert row["reachable_pair_fraction"] == 1.0
+    assert row["average_path_length"] == 1.0
+    assert row["normalized_source_entropy"] == pytest.approx(1.0, abs=1e-12)
+    assert row["node_validity"] == 1.0
+    assert row["content_redundancy"] == 0.0
+    assert row["permitted_density"] is None
+    stored = masgraph("query", "evaluations-by-method", "--json").json()["rows"]
+    assert stored[0]["density"] == 1.0
+    masgraph("evaluate")
+    assert masgraph("stats", "--json").json()["counts"]["Evaluation"] == 1
+
+
+def test_mine_by_hand_and_again(masgraph, one_run):
+    masgraph("ingest", one_run)
+    (library,) = masgraph("mine", "--json").json()["libraries"]
+    # 1 -> 2 -> 3: two pairs (planner -> solver, solver -> planner) and one chain.
+    assert len(library["motifs"]) == 3
+    assert {motif["shape"] for motif in library["motifs"]} == {"pair", "chain"}
+    assert all(motif["occurrence_count"] == 1 for motif in library["motifs"])
+    first = masgraph("stats", "--json").json()["counts"]
+    assert (first["Motif"], first["Library"], first["OCCURS_IN"]) == (3, 1, 3)
+    masgraph("mine")
+    assert masgraph("stats", "--json").json()["counts"] == first
+
+
+def test_mining_after_more_runs_leaves_no_old_motif_behind(masgraph, one_run):
+    masgraph("ingest", one_run)
+    masgraph("mine")
+    other = {**RUN, "id": "two", "task": {"name": "t2", "dataset": "d"}}
+    one_run.write_text(json.dumps(other) + "\n")
+    masgraph("ingest", one_run)
+    masgraph("mine", "--min-task-support", 2)
+    masgraph("mine")
+    rows = masgraph("query", "motifs-by-support", "--json").json()["rows"]
+    assert {row["task_support"] for row in rows} == {2}
+    assert len({row["library"] for row in rows}) == 2
+
+
+def test_a_dry_evaluation_stores_nothing(masgraph, one_run):
+    masgraph("ingest", one_run)
+    before = masgraph("stats", "--json").out
+    assert masgraph("evaluate", "--dry-run").code == 0
+    assert masgraph("mine", "--dry-run").code == 0
+    assert masgraph("stats", "--json").out == before
+
+
+@pytest.mark.parametrize("name", ["out.graphml", "out.gexf", "out.json", "out.jsonl", "tables"])
+def test_export(masgraph, one_run, tmp_path, name):
+    masgraph("ingest", one_run)
+    assert masgraph("export", name).code == 0
+    assert (tmp_path / name).exists()
+
+
+def test_an_export_of_nothing_is_said(masgraph, one_run):
+    masgraph("ingest", one_run)
+    done = masgraph("export", "out.json", "--method", "nobody")
+    assert done.code == 2
+    assert "no graph matches" in done.err
+
+
+def test_exported_jsonl_is_read_again(masgraph, one_run):
+    masgraph("ingest", one_run)
+    masgraph("export", "out.jsonl")
+    report = masgraph("ingest", "out.jsonl", "--store", "other.db", "--json").json()
+    assert (report["runs"], report["actions"], report["edges"]) == (1, 3, 2)
+
+
+def test_report_loads_nothing_and_is_the_same_twice(masgraph, one_run, tmp_path):
+    masgraph("ingest", one_run)
+    masgraph("mine")
+    masgraph("evaluate")
+    masgraph("report", "--out", "one.html")
+    masgraph("report", "--out", "two.html")
+    text = (tmp_path / "one.html").read_text()
+    assert text == (tmp_path / "two.html").read_text()
+    assert "http" not in text
+    assert "<svg" in text
+    assert "pair" in text
+
+
+def test_a_report_shows_names_as_text(masgraph, one_run, tmp_path):
+    bad = {**RUN, "method": {"name": "<script>alert(1)</script>"}}
+    one_run.write_text(json.dumps(bad) + "\n")
+    masgraph("ingest", one_run)
+    masgraph("evaluate")
+    masgraph("report", "--out", "one.html")
+    assert "<script>" not in (tmp_path / "one.html").read_text()
+
+
+def test_formats(masgraph):
+    done = masgraph("formats", "--json")
+    assert done.code == 0
+    names = {one["name"] for one in done.json()["formats"]}
+    assert {"native", "otlp", "worfbench", "taskmaster"} <= names
+    assert "native" in masgraph("formats").out
+
+
+def test_version(masgraph):
+    done = masgraph("--version")
+    assert done.code == 0
+    assert done.out.startswith("masgraph ")
+
+
+def test_demo(masgraph, tmp_path):
+    done = masgraph("demo", "--out", "demo")
+    assert done.code == 0
+    assert (tmp_path / "demo" / "report.html").exists()
+    again = masgraph("demo", "--out", "demo")
+    assert again.code == 0
+    assert "Rejected" not in done.err + again.err
+
+
+def test_the_store_from_the_environment(masgraph, one_run, tmp_path, monkeypatch):
+    monkeypatch.setenv("MASGRAPH_STORE", str(tmp_path / "named.db"))
+    masgraph("ingest", one_run)
+    assert (tmp_path / "named.db").exists()
