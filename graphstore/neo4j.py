@@ -5,7 +5,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import neo4j
@@ -21,7 +21,14 @@ from graphstore.errors import (
 )
 from graphstore.guard import checked
 from graphstore.model import CollaborationGraph, GraphKind
-from graphstore.neo4j_errors import FAILURES, one_line, query_error, store_error
+from graphstore.neo4j_errors import (
+    FAILURES,
+    is_lack_of_memory,
+    may_pass,
+    one_line,
+    query_error,
+    store_error,
+)
 from graphstore.neo4j_values import plain
 from graphstore.schema import LABELS
 from graphstore.store import (
@@ -32,9 +39,6 @@ from graphstore.store import (
     Rows,
     WriteReport,
 )
-
-if TYPE_CHECKING:
-    from neo4j import ManagedTransaction
 
 BATCH_NODES = 20_000
 """Nodes that share a transaction: a server's default heap holds them several times over."""
@@ -254,14 +258,7 @@ class Neo4jStore:
         with self._session(neo4j.READ_ACCESS) as session:
             result = session.run("RETURN 1 AS one")
             agent = result.consume().server.agent
-        found = re.fullmatch(r"Neo4j/(\d+)\.[\w.\-+]+", agent or "")
-        if found is None:
-            raise StoreError(f"the server at {self._url} is no Neo4j: it says {agent!r}")
-        if int(found[1]) < OLDEST:
-            raise StoreError(
-                f"the server at {self._url} is {agent.replace('/', ' ')}, which is too old: "
-                f"masgraph needs Neo4j {OLDEST} or newer"
-            )
+        check_agent(agent or "", self._url)
 
     def _session(self, mode: str, **options: Any) -> neo4j.Session:
         if self._closed:
@@ -327,26 +324,28 @@ class Neo4jStore:
         yield from self._write_batch(graphs[half:])
 
     def _write(self, work: Callable[[operations.Runner], _Answer]) -> _Answer:
-        def whole(transaction: "ManagedTransaction") -> _Answer:
-            try:
-                return work(_runner(transaction))
-            except neo4j.exceptions.Neo4jError as error:
-                if "OutOfMemory" in str(error.code):
-                    # The driver would try the same again and again.
-                    raise _TooLargeError from error
-                raise
+        """Runs work in a transaction of its own, again where that may help.
 
-        attempts = 3
+        The driver's own retries would not do: they take the lack of memory for something
+        that passes, and a commit whose answer got lost for a failure. All work here may be
+        done twice, because it looks at what is stored first.
+        """
+        deadline = time.monotonic() + RETRY_SECONDS
+        pause = 0.1
         with self._translated(), self._session(neo4j.WRITE_ACCESS) as session:
             while True:
-                attempts -= 1
                 try:
-                    return session.execute_write(whole)
-                except neo4j.exceptions.ConstraintError:
-                    # Another process stored the same node in the meantime: the next attempt
-                    # finds it there.
-                    if not attempts:
+                    with session.begin_transaction() as transaction:
+                        answer = work(_runner(transaction))
+                        transaction.commit()
+                        return answer
+                except (neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError) as error:
+                    if is_lack_of_memory(error):
+                        raise _TooLargeError from error
+                    if not may_pass(error) or time.monotonic() + pause > deadline:
                         raise
+                time.sleep(pause)
+                pause = min(2 * pause, 2.0)
 
     def _read(self, work: Callable[[operations.Runner], _Answer]) -> _Answer:
         with self._translated(), self._session(neo4j.READ_ACCESS) as session:
@@ -370,11 +369,31 @@ class Neo4jStore:
             raise store_error(error, self._url, self._database) from error
 
 
-def _run_once(transaction: "ManagedTransaction", text: str) -> None:
+def check_agent(agent: str, url: str) -> None:
+    """Looks at the name and version that a server gives of itself.
+
+    Args:
+        agent: For example ``Neo4j/5.26.30``.
+        url: The server's URI, for the sentence.
+
+    Raises:
+        StoreError: It is no Neo4j, or too old.
+    """
+    found = re.fullmatch(r"Neo4j/(\d+)\.[\w.\-+]+", agent)
+    if found is None:
+        raise StoreError(f"the server at {url} is no Neo4j: it says {agent!r}")
+    if int(found[1]) < OLDEST:
+        raise StoreError(
+            f"the server at {url} is {agent.replace('/', ' ')}, which is too old: "
+            f"masgraph needs Neo4j {OLDEST} or newer"
+        )
+
+
+def _run_once(transaction: neo4j.ManagedTransaction, text: str) -> None:
     transaction.run(text).consume()
 
 
-def _runner(transaction: "ManagedTransaction") -> operations.Runner:
+def _runner(transaction: neo4j.ManagedTransaction | neo4j.Transaction) -> operations.Runner:
     def run(text: str, parameters: Mapping[str, Any]) -> list[list[Any]]:
         return [
             [plain(value) for value in record.values()]

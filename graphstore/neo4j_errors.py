@@ -26,6 +26,22 @@ def one_line(error: BaseException) -> str:
     return line if len(line) <= 300 else line[:297] + "..."
 
 
+def is_lack_of_memory(error: Exception) -> bool:
+    """Whether the server had not enough memory for a transaction."""
+    return "OutOfMemory" in str(getattr(error, "code", None))
+
+
+def may_pass(error: neo4j.exceptions.Neo4jError | neo4j.exceptions.DriverError) -> bool:
+    """Whether the same transaction may succeed a moment later.
+
+    A unique constraint that was hit means that another process stored the same node in the
+    meantime; a commit whose answer got lost may have happened.
+    """
+    return error.is_retryable() or isinstance(
+        error, neo4j.exceptions.ConstraintError | neo4j.exceptions.IncompleteCommit
+    )
+
+
 def store_error(error: Exception, url: str, database: str | None) -> MasgraphError:
     """Why a store cannot be used.
 
@@ -65,6 +81,6 @@ def query_error(
     code = str(getattr(error, "code", None) or "")
     if "TransactionTimedOut" in code or "LockClientStopped" in code:
         return QueryTimeoutError(f"the query ran into its time limit of {timeout:g} s")
-    if ".Statement." in code or ".Procedure." in code or "OutOfMemory" in code:
+    if ".Statement." in code or ".Procedure." in code or is_lack_of_memory(error):
         return QueryError(f"Neo4j cannot run the query: {one_line(error)}")
     return store_error(error, url, database)

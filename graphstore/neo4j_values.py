@@ -21,8 +21,8 @@ def plain(value: Any) -> Any:
     Returns:
         Scalars, lists and maps. Nodes and relations become their property maps, paths maps
         of ``nodes`` and ``relationships``, times Python's own in microseconds, datetimes
-        with a zone UTC, durations and points maps. What is no number (NaN, infinity) is
-        missing, as it is in the embedded engine.
+        with a zone UTC, durations ISO 8601 texts, points maps. What is no number (NaN,
+        infinity) is missing, as it is in the embedded engine.
     """
     if value is None or isinstance(value, str | bool | int):
         return value
@@ -45,17 +45,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, neo4j.time.Date | neo4j.time.Time):
         return value.to_native()
     if isinstance(value, neo4j.time.Duration):
-        return _duration(value)
+        return value.iso_format()
     if isinstance(value, neo4j.spatial.Point):
         return _point(value)
     return value
-
-
-def _duration(value: neo4j.time.Duration) -> dict[str, int]:
-    parts = {"months": value.months, "days": value.days, "seconds": value.seconds}
-    if value.nanoseconds:
-        parts["nanoseconds"] = value.nanoseconds
-    return parts
 
 
 def _point(value: neo4j.spatial.Point) -> dict[str, float]:

@@ -25,6 +25,13 @@ BATCH_NODES = 50_000
 STATEMENT_ROWS = 10_000
 """Rows that one statement writes."""
 
+STATEMENT_CHARACTERS = 4_000_000
+"""Characters of text that the rows of one statement hold: a server with a small heap hangs up
+on a message of 100 MB."""
+
+CHARACTERS_PER_NODE = 2_000
+"""Characters of content that weigh as much as one node more in a transaction."""
+
 READ_NODES = 5_000
 """Nodes of the graphs that are read at once."""
 
@@ -36,7 +43,7 @@ def batches(
 
     Args:
         graphs: Any number of graphs.
-        size: Nodes and agents after which a batch ends.
+        size: Nodes and agents after which a batch ends; long contents count as more.
 
     Yields:
         Batches in which every id is different: a graph that comes twice meets its first
@@ -49,7 +56,8 @@ def batches(
             yield list(batch.values())
             batch, weight = {}, 0
         batch[graph.id] = graph
-        weight += 1 + len(graph.nodes) + len(graph.agents)
+        characters = sum(len(node.content) for node in graph.nodes if node.content)
+        weight += 1 + len(graph.nodes) + len(graph.agents) + characters // CHARACTERS_PER_NODE
     if batch:
         yield list(batch.values())
 
@@ -325,8 +333,21 @@ def _compare_with_store(
 
 
 def _write_nodes(run: Runner, text: str, rows: Sequence[Row]) -> None:
-    for chunk in _chunks(rows):
+    for chunk in _node_chunks(rows):
         run(text, {"rows": chunk})
+
+
+def _node_chunks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    start = characters = 0
+    for position, row in enumerate(rows):
+        size = sum([len(value) for value in row.values() if value.__class__ is str])
+        full = position - start == STATEMENT_ROWS or characters + size > STATEMENT_CHARACTERS
+        if full and position > start:
+            yield rows[start:position]
+            start, characters = position, 0
+        characters += size
+    if start < len(rows):
+        yield rows[start:]
 
 
 def _write_relations(
