@@ -24,6 +24,7 @@ BUILT_IN: dict[str, str] = {
     "worfbench": "ingest.readers.worfbench:WorfBenchReader",
     "taskmaster": "ingest.readers.taskmaster:TaskMasterReader",
     "chatdev-log": "ingest.readers.chatdev_log:ChatDevLogReader",
+    "chatdev-puppeteer": "ingest.readers.puppeteer:PuppeteerReader",
 }
 """Formats that come with masgraph, the most specific first; they need no installed metadata."""
 

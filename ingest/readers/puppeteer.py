@@ -1,0 +1,268 @@
+"""ChatDev Puppeteer: reasoning paths whose agents a learned policy picks one by one.
+
+Source: Dang et al. 2025, "Multi-Agent Collaboration via Evolving Orchestration". A folder of
+results holds several files about one question, and two of them carry structure:
+
+- ``path_<n>.jsonl``: the steps of one path, with agent, action, result, tokens and cost. In
+  spite of its name it is often one indented array. One file is one run.
+- ``meta.log``: every path as ``Agent Sequence: A->B``, where paths split from others, and the
+  answer that each path came to. One log is one run; it holds no text of any step.
+
+A step reads what the path came to so far. ``meta.log`` names the next agent; in a file of
+steps it is only the order that tells, so that delivery there is ``inferred``. A path that
+splits from another shares the steps before the split.
+
+The other logs of the folder are rejected: the log of a path names only the agent that starts
+it, the log of the model's queries no agent at all, and the log of the training no message.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from graphstore.builder import GraphBuilder
+from graphstore.errors import InputError
+from graphstore.identity import canonical_json
+from graphstore.model import (
+    Attributes,
+    CollaborationGraph,
+    GraphKind,
+    NodeKind,
+    Outcome,
+    Status,
+)
+from ingest.flow import FlowTracker
+from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
+from ingest.readers.decoding import (
+    REPAIRED,
+    decode_bytes,
+    first_character,
+    has_key,
+    text_of,
+)
+from ingest.readers.puppeteer_meta import RECORD, UNIT, MetaLog, named_agent
+
+_TOOLS = frozenset({"run_python", "search_arxiv", "search_bing", "access_website", "read_file"})
+_DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
+_OTHER_LOGS = (
+    (
+        re.compile(
+            r"\[Reasoning Path ?\d+ Start\]|\[System Prompt\]|^\[Action\] ", re.MULTILINE
+        ),
+        "the log of a path names only the agent that starts it: read the path_*.jsonl file "
+        "beside it, which holds the same steps with their agents",
+    ),
+    (
+        re.compile(r"^\[Model Query", re.MULTILINE),
+        "the log of the model's queries names no agents: read the path_*.jsonl files or the "
+        "meta.log beside it",
+    ),
+    (
+        re.compile(r"Policy Forward|^Action probs: |^Executed trajectories", re.MULTILINE),
+        "the log of the policy's training holds no messages: read the path_*.jsonl files or "
+        "the meta.log beside it",
+    ),
+)
+_MARKS = re.compile(
+    r"^Agent Sequence: |\[Graph Reasoning |^Split Reasoning Paths: ", re.MULTILINE
+)
+
+
+class PuppeteerReader:
+    """ChatDev Puppeteer: the steps of a path, or the sequences of all paths."""
+
+    format = "chatdev-puppeteer"
+    title = "ChatDev Puppeteer (path_*.jsonl, meta.log)"
+    kind: GraphKind = "run"
+    version = "1"
+    capabilities = Capabilities(
+        time="partly",
+        tokens="partly",
+        recipients="partly",
+        outcome="partly",
+        notes=(
+            "A step has the sum of its tokens only: it stands in the attribute tokens.",
+            "cost is tokens times the size of the model, not money.",
+            "meta.log has the time of day without a date, and no text of any step.",
+            "meta.log and the path files of one folder tell of the same steps: count one.",
+        ),
+    )
+
+    def sniff(self, sample: bytes) -> bool:
+        """Whether the sample holds steps of a path, or is a log of the framework."""
+        if first_character(sample) in (b"[", b"{") and not RECORD.match(_text(sample)):
+            return all(has_key(sample, key) for key in ("agent", "action", "tokens")) and (
+                has_key(sample, "model_size") or has_key(sample, "step_data")
+            )
+        text = _text(sample)
+        return RECORD.match(text) is not None and (
+            _MARKS.search(text) is not None
+            or any(marks.search(text) for marks, _ in _OTHER_LOGS)
+        )
+
+    def read(
+        self, file: TraceFile, context: ReadContext
+    ) -> Iterator[CollaborationGraph | Rejection]:
+        """Yields a run for each path of a file of steps, or the one run of a ``meta.log``.
+
+        Raises:
+            InputError: It holds no step, or is a log without structure.
+        """
+        data = file.data()
+        text = _text(data)
+        if RECORD.match(text):
+            yield self._meta(text, data, file, context)
+            return
+        paths, repaired = _paths(data, file)
+        for number, steps in enumerate(paths):
+            record = None if len(paths) == 1 else f"path {number}"
+            if not isinstance(steps, list) or not steps:
+                yield Rejection(file.uri, record, "the path holds no step")
+                continue
+            content = data if record is None else canonical_json(steps)
+            builder = context.builder(self, file, content, record=record)
+            if repaired:
+                builder.warn(REPAIRED)
+            builder.set_method("Puppeteer", framework="ChatDev")
+            try:
+                _fill_path(steps, builder)
+                yield builder.build()
+            except InputError as error:
+                yield Rejection(file.uri, record, error.reason)
+
+    def _meta(
+        self, text: str, data: bytes, file: TraceFile, context: ReadContext
+    ) -> CollaborationGraph:
+        if not _MARKS.search(text):
+            for marks, reason in _OTHER_LOGS:
+                if marks.search(text):
+                    raise InputError(reason, file=file.uri)
+        log = MetaLog(text)
+        if not log.steps:
+            raise InputError("the log names no sequence of agents", file=file.uri)
+        builder = context.builder(self, file, data)
+        builder.set_method("Puppeteer", framework="ChatDev")
+        log.fill(builder)
+        return builder.build()
+
+
+PUPPETEER = PuppeteerReader()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+
+
+def _paths(data: bytes, file: TraceFile) -> tuple[list[Any], bool]:
+    """The paths of a file: one array of steps, an array of such arrays, or lines of either."""
+    try:
+        value, repaired = decode_bytes(data, _DECODER, file.uri)
+    except InputError:
+        return _line_paths(file)
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list) or not value:
+        raise InputError("it holds no step of a path", file=file.uri)
+    if all(isinstance(path, list) for path in value):
+        return value, repaired
+    return [value], repaired
+
+
+def _line_paths(file: TraceFile) -> tuple[list[Any], bool]:
+    values: list[Any] = []
+    repaired = False
+    for number, line in file.lines():
+        value, mended = decode_bytes(line, _DECODER, file.uri, first_line=number)
+        values.append(value)
+        repaired = repaired or mended
+    if not values:
+        raise InputError("it is empty", file=file.uri)
+    return (values if all(isinstance(value, list) for value in values) else [values]), repaired
+
+
+def _fill_path(steps: list[Any], builder: GraphBuilder) -> None:
+    agents = [_agent(step, builder) for step in steps]
+    flow = FlowTracker(builder)
+    answer: str | None = None
+    counted = 0
+    for position, step in enumerate(steps):
+        agent = agents[position]
+        if agent is None or not isinstance(step, dict):
+            builder.warn(f"step {position} names no agent")
+        following = agents[position + 1] if position + 1 < len(steps) else None
+        recipients = [] if following is None or following == agent else [following]
+        action = step.get("action") if isinstance(step, dict) else None
+        result = step.get("result") if isinstance(step, dict) else None
+        name = action.get("action") if isinstance(action, dict) else action
+        found = text_of(result.get("answer")) if isinstance(result, dict) else None
+        content = text_of(result.get("step_data") if isinstance(result, dict) else result)
+        node = builder.add(
+            _kind(name),
+            name if isinstance(name, str) and name in _TOOLS else _label(agent, builder),
+            agent=agent,
+            recipients=recipients,
+            delivery="inferred",
+            content=text_of(step) if not isinstance(step, dict) else content,
+            status=_status(step.get("success")) if isinstance(step, dict) else None,
+            attributes=_attributes(step) if isinstance(step, dict) else None,
+        )
+        flow.act(node, agent, recipients=recipients, basis="inferred")
+        counted += _count(step)
+        if found is not None and found != answer:
+            builder.propose(UNIT, "final", agent=agent, node=node, value=found)
+            answer = found
+    if answer is not None:
+        builder.propose(UNIT, "answer", value=answer)
+    builder.outcome = Outcome(answer=answer)
+    if counted:
+        builder.attributes["tokens"] = counted
+    builder.warn("the file does not hold the question")
+
+
+def _agent(step: Any, builder: GraphBuilder) -> int | None:
+    name = step.get("agent") if isinstance(step, dict) else None
+    return named_agent(name, builder) if isinstance(name, str) and name.strip() else None
+
+
+def _label(agent: int | None, builder: GraphBuilder) -> str:
+    return "unknown agent" if agent is None else builder.agent_name(agent)
+
+
+def _kind(action: Any) -> NodeKind:
+    if action == "terminate":
+        return "decision"
+    return "tool_call" if isinstance(action, str) and action in _TOOLS else "agent_message"
+
+
+def _status(success: Any) -> Status | None:
+    if isinstance(success, str):
+        return {"success": "ok", "fail": "error", "failure": "error"}.get(success.casefold())  # type: ignore[return-value]
+    return {True: "ok", False: "error"}.get(success) if isinstance(success, bool) else None  # type: ignore[return-value]
+
+
+def _attributes(step: dict[str, Any]) -> Attributes:
+    kept: Attributes = {
+        name: value
+        for name, value in step.items()
+        if name not in ("agent", "action", "result", "success") and value is not None
+    }
+    action = step.get("action")
+    if isinstance(action, dict):
+        kept["action"] = action.get("action")
+        if action.get("parameter") not in (None, ""):
+            kept["parameter"] = action["parameter"]
+    elif action is not None:
+        kept["action"] = action
+    result = step.get("result")
+    if isinstance(result, dict) and result.get("answer") is not None:
+        kept["answer"] = result["answer"]
+    return kept
+
+
+def _count(step: Any) -> int:
+    value = step.get("tokens") if isinstance(step, dict) else None
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53:
+        return value
+    return 0
