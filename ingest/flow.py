@@ -66,6 +66,26 @@ class FlowTracker:
             if recipient != agent:
                 self._inbox.setdefault(recipient, []).append((node, basis))
 
+    def act_together(self, nodes: Sequence[int], agent: int) -> None:
+        """Records that an agent made several calls at once, such as parallel tool calls.
+
+        Each consumes what was waiting for the agent, else continues its last action; the
+        agent's next action consumes the results of all of them, beside what was delivered
+        meanwhile.
+
+        Args:
+            nodes: The positions of the calls, in order; at least one.
+            agent: The agent's position.
+        """
+        sources = self._inbox.pop(agent, None)
+        if not sources:
+            sources = [(self._last[agent], "continued")] if agent in self._last else []
+        for node in nodes:
+            for source, basis in sources:
+                self._builder.edge(source, node, basis)
+        self._last[agent] = nodes[-1]
+        self._inbox[agent] = [(node, "continued") for node in nodes]
+
     def last_action(self, agent: int) -> int | None:
         """The position of an agent's last action, None before its first."""
         return self._last.get(agent)

@@ -1,0 +1,49 @@
+"""Points in time as nanoseconds since 1970-01-01 UTC, only where the trace leaves no doubt."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+
+_FRACTION = re.compile(r"(?<=:\d\d)[.,](\d+)")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND = 1_000_000_000
+_LATEST_SECOND = 9_000_000_000
+"""Within 64 bits of nanoseconds, in the year 2255."""
+
+
+def from_iso(value: object) -> int | None:
+    """An ISO 8601 time with a zone, as nanoseconds; None for anything else.
+
+    Args:
+        value: What the trace holds. A time without a zone could be anywhere: it is None.
+    """
+    if not isinstance(value, str):
+        return None
+    found = _FRACTION.search(value)
+    try:
+        time = datetime.fromisoformat(_FRACTION.sub("", value, count=1))
+        if time.tzinfo is None:
+            return None
+        whole = (time - _EPOCH) // timedelta(seconds=1)
+    except (ValueError, OverflowError):
+        return None
+    if abs(whole) > _LATEST_SECOND:
+        return None
+    return whole * _SECOND + (int(f"{found[1]:0<9.9}") if found else 0)
+
+
+def from_seconds(value: object) -> int | None:
+    """Seconds since 1970-01-01 UTC, as nanoseconds; None where it is no number of them.
+
+    Args:
+        value: A number. It is taken at the digits that it was written with.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        seconds = Decimal(repr(value))
+    except InvalidOperation:
+        return None
+    if not seconds.is_finite() or not 0 <= seconds <= _LATEST_SECOND:
+        return None
+    return int(seconds * _SECOND)

@@ -1,0 +1,146 @@
+"""Reads what Python's ``repr`` wrote, without running anything.
+
+``TaskResult(messages=[TextMessage(source='user', ...)])`` becomes an object with the class's
+name under ``type`` and its arguments as members, unless it has a ``type`` of its own. The
+text is parsed to a syntax tree and only constants, lists, dictionaries and calls with
+keywords are looked at; nothing is evaluated.
+"""
+
+import ast
+import re
+import warnings
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from graphstore.errors import InputError
+
+_OBJECT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|<[^<>'"\n]*>""", re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def parse_repr(text: str) -> Any:
+    """The value that a ``repr`` shows, as JSON values.
+
+    Times become ISO 8601 text; a thing that shows as ``<...>``, and anything else that is
+    no plain value, becomes its own text.
+
+    Args:
+        text: One expression.
+
+    Raises:
+        InputError: It is none.
+    """
+    try:
+        tree = _tree(text)
+        return _value(tree.body)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        raise InputError(
+            f"the text is no complete Python value (line {line}, column {column})"
+        ) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise InputError("the text is no Python value that can be read") from error
+
+
+def _tree(text: str) -> ast.Expression:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # odd escapes are no concern of the reader's user
+        try:
+            return ast.parse(text, mode="eval")
+        except SyntaxError:
+            shown = _OBJECT.sub(lambda m: repr(m[0]) if m[0][0] == "<" else m[0], text)
+            if shown == text:
+                raise
+            return ast.parse(shown, mode="eval")
+
+
+def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant):
+        return _constant(node.value)
+    if isinstance(node, ast.Call):
+        return _call(node)
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return [_value(item) for item in node.elts]
+    if isinstance(node, ast.Dict):
+        return {
+            _key(key): _value(value)
+            for key, value in zip(node.keys, node.values, strict=True)
+            if key is not None
+        }
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        operand = _value(node.operand)
+        if isinstance(operand, int | float) and not isinstance(operand, bool):
+            return -operand
+    return _clean(ast.unparse(node))
+
+
+def _constant(value: Any) -> Any:
+    if isinstance(value, str):
+        return _clean(value)
+    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+        return repr(value)
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return repr(value)
+
+
+def _key(node: ast.expr) -> str:
+    value = _value(node)
+    return value if isinstance(value, str) else repr(value)
+
+
+def _clean(text: str) -> str:
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _call(node: ast.Call) -> Any:
+    name = _name(node.func)
+    if name == "datetime" and node.args:
+        time = _time(node)
+        if time is not None:
+            return time
+    members = {word.arg: _value(word.value) for word in node.keywords if word.arg is not None}
+    if node.args:
+        members["arguments"] = [_value(argument) for argument in node.args]
+    members.setdefault("type", name)
+    return members
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Subscript):
+        return f"{_name(node.value)}[{_name(node.slice)}]"
+    return ast.unparse(node)
+
+
+def _time(node: ast.Call) -> str | None:
+    numbers = [_value(argument) for argument in node.args]
+    if not all(isinstance(number, int) for number in numbers):
+        return None
+    zone = next((word.value for word in node.keywords if word.arg == "tzinfo"), None)
+    try:
+        return datetime(*numbers, tzinfo=_zone(zone)).isoformat()
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _zone(node: ast.expr | None) -> timezone | None:
+    """``datetime.timezone.utc``, ``TzInfo(UTC)``, ``TzInfo(0)``, or a zone with an offset."""
+    if node is None:
+        return None
+    if isinstance(node, ast.Attribute) and node.attr == "utc":
+        return UTC
+    if isinstance(node, ast.Call) and _name(node.func) in ("TzInfo", "timezone") and node.args:
+        argument = node.args[0]
+        if isinstance(argument, ast.Name) and argument.id == "UTC":
+            return UTC
+        seconds = _value(argument)
+        if isinstance(argument, ast.Call):
+            words = {word.arg: _value(word.value) for word in argument.keywords}
+            seconds = words.get("seconds", 0) + 86_400 * words.get("days", 0)
+        if isinstance(seconds, int):
+            return timezone(timedelta(seconds=seconds))
+    return None
