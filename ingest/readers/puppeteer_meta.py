@@ -62,9 +62,8 @@ class MetaLog:
         starts = list(RECORD.finditer(text))
         for number, found in enumerate(starts):
             end = starts[number + 1].start() if number + 1 < len(starts) else len(text)
-            self._record(found[1], text[found.end() : end].strip())
-        if starts and not text.endswith("\n"):
-            self._forget_cut_name(text[starts[-1].end() :])
+            body = text[found.end() : end]
+            self._record(found[1], body.strip(), cut=not body.endswith("\n"))
         waiting = [step for step in self.steps if step.started is None]
         self.unrun = len(waiting)
         self.steps = self._ran + waiting
@@ -128,9 +127,11 @@ class MetaLog:
             order.extend(reversed(line))
         return order
 
-    def _record(self, time: str, body: str) -> None:
+    def _record(self, time: str, body: str, *, cut: bool) -> None:
         if found := _SEQUENCE.match(body):
             names = [name.strip() for name in found[2].split("->")]
+            if cut and names[-1] not in self._team:
+                names.pop()
             self._sequence(int(found[1]), [name for name in names if name])
         elif found := _STEP.match(body):
             if (last := self._last(int(found[1]))) and last.started is None:
@@ -151,18 +152,6 @@ class MetaLog:
         elif body.startswith("['") and not self._team:
             self._team = _names(body)
 
-    def _forget_cut_name(self, body: str) -> None:
-        """A file that ends inside a sequence may end inside a name."""
-        found = _SEQUENCE.match(body)
-        last = self._last(int(found[1])) if found else None
-        if last is None or last.started or last.next or last.agent in self._team:
-            return
-        if last in self.steps:
-            self.steps.remove(last)
-            self._paths[last.path].pop()
-            if last.before is not None:
-                last.before.next.remove(last)
-
     def _last(self, path: int) -> _Step | None:
         steps = self._paths.get(path)
         return steps[-1] if steps else None
@@ -178,7 +167,7 @@ class MetaLog:
             ):
                 shared += 1
             known = self._paths[path] = origin[:shared]
-        if [step.agent for step in known] != names[: len(known)]:
+        if [step.agent for step in known[: len(names)]] != names[: len(known)]:
             self._torn = True
             known = self._paths[path] = []
         for name in names[len(known) :]:
