@@ -129,9 +129,11 @@ def _fill(builder: GraphBuilder, tag: str, content: dict[str, Any]) -> None:
         for dependency in _listed(place.task, "dependencies", place.id):
             source = _resolve(_id_text(dependency), place, places)
             if source is None:
+                missing = _id_text(dependency) or text_of(dependency)
                 raise GraphError(
-                    f"{place.id} depends on {_id_text(dependency) or text_of(dependency)}, "
-                    "which does not exist"
+                    f"{place.id} depends on {missing}, which does not exist"
+                    if missing
+                    else f"{place.id} depends on nothing"
                 )
             builder.edge(source.node, place.node, "explicit")
     metadata = content.get("metadata")

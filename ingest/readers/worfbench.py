@@ -197,12 +197,12 @@ def _subtasks(plan: str) -> tuple[dict[str, str], str]:
             between.append(line.strip())
             continue
         number = str(int(numbered[1]))
-        pause = any(between)
-        if pause and (last is None or int(number) != int(last) + 1):
+        continues = last is not None and int(number) == int(last) + 1
+        if any(between) if last is None else between and not continues:
             break
         if number in subtasks:
             raise GraphError(f"the subtask {number} stands twice")
-        if pause and last is not None:
+        if last is not None and any(between):
             subtasks[last] = "\n".join([subtasks[last], *between]).strip()
         between = []
         subtasks[number] = numbered[2].strip()
