@@ -123,11 +123,9 @@ class OtlpReader:
         spans = _Spans()
         damaged = []
         for file in files:
-            before = spans.snapshot()
             try:
                 spans.add(file)
             except InputError as error:
-                spans.restore(before)
                 damaged.append(Rejection(file.uri, error.record, error.reason))
         note = None
         if damaged:
@@ -145,7 +143,7 @@ class OtlpReader:
                 traces[0] if len(traces) == 1 else f"{traces[0]} and {len(traces) - 1} more"
             )
             try:
-                unique, repeated = _unique(facts for _, facts in found)
+                unique, repeated = _unique(span for _, part in found for span in part)
                 del found
                 yield self._graph(unique, repeated, traces, files, record, spans, context, note)
             except InputError as error:
@@ -186,7 +184,7 @@ class _Spans:
 
     def __init__(self) -> None:
         self.files: list[TraceFile] = []
-        self.traces: dict[str, list[tuple[int, Facts]]] = {}
+        self.traces: dict[str, list[tuple[int, list[Facts]]]] = {}
         self.sessions: dict[str, set[str]] = {}
         self.repaired: set[str] = set()
         self._table = KeyTable()
@@ -196,14 +194,12 @@ class _Spans:
         """Reads a file's spans.
 
         Raises:
-            InputError: It cannot be read; a part of its spans may have been added.
+            InputError: It cannot be read; nothing of it was added.
         """
-        index = len(self.files)
-        self.files.append(file)
-        table = self._table
+        traces: dict[str, list[Facts]] = {}
+        damaged = False
         for document, repaired in documents(file):
-            if repaired:
-                self.repaired.add(file.uri)
+            damaged = damaged or repaired
             for resource in document.resource_spans:
                 service = _service(resource.resource)
                 for scope_spans in (
@@ -211,32 +207,26 @@ class _Spans:
                 ):
                     scope = scope_spans.scope.name if scope_spans.scope else None
                     for span in scope_spans.spans or ():
-                        trace = self._identities.get(span.trace_id)
-                        if trace is None:
-                            trace = hex_id(span.trace_id, 16) or span.trace_id
-                            self._identities[span.trace_id] = trace
-                        facts = facts_of(span, trace, service, scope, table)
-                        self.traces.setdefault(trace, []).append((index, facts))
-                        if facts.session is not None:
-                            self.sessions.setdefault(facts.session, set()).add(trace)
+                        trace = self._identity(span.trace_id)
+                        facts = facts_of(span, trace, service, scope, self._table)
+                        found = traces.get(trace)
+                        if found is None:
+                            found = traces[trace] = []
+                        found.append(facts)
+        index = len(self.files)
+        self.files.append(file)
+        if damaged:
+            self.repaired.add(file.uri)
+        for trace, spans in traces.items():
+            self.traces.setdefault(trace, []).append((index, spans))
+            for session in {span.session for span in spans if span.session is not None}:
+                self.sessions.setdefault(session, set()).add(trace)
 
-    def snapshot(self) -> tuple[int, dict[str, int], dict[str, set[str]]]:
-        """What :meth:`restore` needs to forget what was added since."""
-        return (
-            len(self.files),
-            {trace: len(entries) for trace, entries in self.traces.items()},
-            {session: set(traces) for session, traces in self.sessions.items()},
-        )
-
-    def restore(self, snapshot: tuple[int, dict[str, int], dict[str, set[str]]]) -> None:
-        """Forgets what was added since a snapshot."""
-        count, lengths, self.sessions = snapshot
-        del self.files[count:]
-        self.traces = {
-            trace: entries[: lengths[trace]]
-            for trace, entries in self.traces.items()
-            if trace in lengths
-        }
+    def _identity(self, text: str) -> str:
+        known = self._identities.get(text)
+        if known is None:
+            known = self._identities[text] = hex_id(text, 16) or text
+        return known
 
     def runs(self) -> list[list[str]]:
         """Traces that are one run, each list and the lists in order of ids."""
