@@ -7,15 +7,12 @@ file stops the others. Graphs go by one at a time; a batch of them is stored at 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Literal, cast
-
-import msgspec
+from typing import BinaryIO, Literal, cast
 
 from graphstore.builder import ContentPolicy
 from graphstore.errors import InputError
 from graphstore.model import CollaborationGraph
 from graphstore.store import GraphStore
-from ingest import json_text
 from ingest.diagnosis import unknown_format
 from ingest.files import LocalFile, find_files, total_size
 from ingest.joining import groups
@@ -24,6 +21,7 @@ from ingest.redact import Drop, Keep, Redact
 from ingest.registry import Registry, default_registry
 from ingest.report import IngestReport, Tally
 from ingest.roles import RoleTable
+from ingest.verdicts import checked, rejections
 
 AUTO = "auto"
 
@@ -36,10 +34,6 @@ BATCH_GRAPHS = 2_000
 CHECKPOINT_NODES = 200_000
 """Nodes after which a long ingest makes its first checkpoint; each later one waits for as
 many nodes as were stored before it, so that all checkpoints together cost linear time."""
-
-MAX_DEPTH = 100
-"""How deep maps and lists may be nested in attributes: what is deeper cannot be relied on to
-come back from every store."""
 
 ContentChoice = Literal["redact", "keep", "drop"]
 
@@ -344,13 +338,13 @@ class _Job:
                         if joining
                         else reader.read(files[0], self.context)
                     )
-                item = _checked(next(iterator))
+                item = checked(next(iterator))
             except StopIteration:
                 break
             except MemoryError:
                 raise
             except Exception as error:
-                for rejection in _rejections(error, reader, files):
+                for rejection in rejections(error, reader, files):
                     yield self._counted(files, rejection)
                 break
             yield self._counted(files, item)
@@ -388,63 +382,3 @@ class _Job:
                 checking=self.checking,
             )
         )
-
-
-def _rejections(
-    error: Exception, reader: Reader, files: Sequence[LocalFile]
-) -> Iterator[Rejection]:
-    """What a reader's exception means for the files that it was reading."""
-    record = None
-    if isinstance(error, InputError):
-        reason, record = error.reason, error.record
-        if error.file is not None and len(files) > 1:
-            files = [file for file in files if file.uri == error.file] or files
-    elif isinstance(error, RecursionError):
-        reason = "it is nested too deeply"
-    elif isinstance(error, msgspec.MsgspecError | UnicodeDecodeError):
-        reason = _decoding_reason(error, files)
-    else:
-        what = f"{type(error).__name__}: {error}".splitlines()[0]
-        reason = f"internal error in the reader {reader.format}: {what}"
-    for file in files:
-        yield Rejection(file.uri, record, reason)
-
-
-def _decoding_reason(error: Exception, files: Sequence[LocalFile]) -> str:
-    if len(files) != 1:
-        return str(error)
-    try:
-        return json_text.explain(files[0].data(), error)
-    except InputError as problem:
-        return problem.reason
-
-
-def _checked(item: Item) -> Item:
-    """A graph as it is, or a rejection where its attributes are nested too deeply."""
-    if isinstance(item, Rejection):
-        return item
-    attributes = [item.attributes, *(agent.attributes for agent in item.agents)]
-    attributes += [node.attributes for node in item.nodes if node.attributes]
-    if item.organization is not None:
-        attributes += [item.organization.state, item.organization.policy]
-        attributes += [unit.attributes for unit in item.organization.units]
-    if any(_too_deep(value) for value in attributes):
-        return Rejection(
-            item.source.uri,
-            item.source.record,
-            f"its attributes are nested more than {MAX_DEPTH} levels deep",
-        )
-    return item
-
-
-def _too_deep(value: dict[str, Any]) -> bool:
-    level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        deeper: list[Any] = []
-        for one in level:
-            inside = one.values() if isinstance(one, dict) else one
-            deeper += [part for part in inside if isinstance(part, dict | list)]
-        if not deeper:
-            return False
-        level = deeper
-    return True

@@ -1,0 +1,78 @@
+"""What comes of a file: which exceptions and graphs of a reader are rejections, and why."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from graphstore.errors import InputError
+from graphstore.model import CollaborationGraph
+from ingest import json_text
+from ingest.files import LocalFile
+from ingest.reader import Reader, Rejection
+
+MAX_DEPTH = 100
+"""How deep maps and lists may be nested in attributes: what is deeper cannot be relied on to
+come back from every store."""
+
+
+def rejections(
+    error: Exception, reader: Reader, files: Sequence[LocalFile]
+) -> Iterator[Rejection]:
+    """What a reader's exception means for the files that it was reading."""
+    record = None
+    if isinstance(error, InputError):
+        reason, record = error.reason, error.record
+        if error.file is not None and len(files) > 1:
+            files = [file for file in files if file.uri == error.file] or files
+    elif isinstance(error, RecursionError):
+        reason = "it is nested too deeply"
+    elif isinstance(error, msgspec.MsgspecError | UnicodeDecodeError):
+        reason = _decoding_reason(error, files)
+    else:
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        reason = f"internal error in the reader {reader.format}: {what}"
+    for file in files:
+        yield Rejection(file.uri, record, reason)
+
+
+def _decoding_reason(error: Exception, files: Sequence[LocalFile]) -> str:
+    if len(files) != 1:
+        return str(error)
+    try:
+        return json_text.explain(files[0].data(), error)
+    except InputError as problem:
+        return problem.reason
+
+
+def checked(
+    item: CollaborationGraph | Rejection,
+) -> CollaborationGraph | Rejection:
+    """A graph as it is, or a rejection where its attributes are nested too deeply."""
+    if isinstance(item, Rejection):
+        return item
+    attributes = [item.attributes, *(agent.attributes for agent in item.agents)]
+    attributes += [node.attributes for node in item.nodes if node.attributes]
+    if item.organization is not None:
+        attributes += [item.organization.state, item.organization.policy]
+        attributes += [unit.attributes for unit in item.organization.units]
+    if any(_too_deep(value) for value in attributes):
+        return Rejection(
+            item.source.uri,
+            item.source.record,
+            f"its attributes are nested more than {MAX_DEPTH} levels deep",
+        )
+    return item
+
+
+def _too_deep(value: dict[str, Any]) -> bool:
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        deeper: list[Any] = []
+        for one in level:
+            inside = one.values() if isinstance(one, dict) else one
+            deeper += [part for part in inside if isinstance(part, dict | list)]
+        if not deeper:
+            return False
+        level = deeper
+    return True
