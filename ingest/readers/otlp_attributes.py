@@ -61,7 +61,7 @@ SESSION_KEYS = (
     "traceloop.association.properties.session_id",
 )
 
-_SKIP, _VALUE, _OUTPUT, _ANSWER, _CALL, _AGENT_NAME, _KEEP = range(7)
+_SKIP, _VALUE, _OUTPUT, _ANSWER, _CALL, _AGENT_NAME, _SESSION, _KEEP = range(8)
 
 _VALUES = (
     "openinference.span.kind",
@@ -108,7 +108,6 @@ _VALUES = (
     "gen_ai.evaluation.score.label",
     "gen_ai.evaluation.name",
     "gen_ai.evaluation.explanation",
-    *SESSION_KEYS,
 )
 _VALUE_KEYS = frozenset(_VALUES)
 _SKIPPED = re.compile(
@@ -238,6 +237,8 @@ class KeyTable(dict[str, int]):
 def _classify(key: str) -> int:
     if key in _VALUE_KEYS:
         return _VALUE
+    if key in SESSION_KEYS:
+        return _SESSION
     for code, pattern in _PATTERNS:
         if pattern.fullmatch(key):
             return code
@@ -262,6 +263,7 @@ def facts_of(
     answers: list[str] | None = None
     calls: list[tuple[str, str]] | None = None
     agent: str | None = None
+    session: str | None = None
     for attribute in span.attributes or ():
         key = attribute.key
         code = table[key]
@@ -278,7 +280,12 @@ def facts_of(
                     extra[key] = value
             elif isinstance(value, int | float):
                 extra[key] = value
-        elif not isinstance(value, str) or not value:
+        elif not value:
+            continue
+        elif code == _SESSION:
+            if session is None or key == SESSION_KEYS[0]:
+                session = str(value)
+        elif not isinstance(value, str):
             continue
         elif code == _OUTPUT:
             outputs = [value] if outputs is None else [*outputs, value]
@@ -373,7 +380,7 @@ def facts_of(
         call_ids,
         answers,
         _links(span) if span.links else None,
-        next((str(values[key]) for key in SESSION_KEYS if values.get(key)), None),
+        session,
         extra,
     )
 

@@ -106,22 +106,17 @@ def grow(spans: list[Facts]) -> SpanTree:
 def _ordered(spans: list[Facts]) -> SpanTree:
     ordered = sorted(spans, key=_order)
     tree = _linked(ordered)
-    depths: dict[int, int] = {}
-    for position in range(len(ordered)):
-        _depth(tree, position, depths)
-    if tree.untimed or any(parent > place for place, parent in enumerate(tree.parents)):
-        keys = {
-            id(span): (
-                tree.starts[place],
-                -tree.ends[place],
-                depths[place],
-                span.id,
-                span.trace,
-            )
-            for place, span in enumerate(ordered)
-        }
-        ordered.sort(key=lambda span: keys[id(span)])
-        tree = _linked(ordered)
+    if tree.untimed or any(parent >= place for place, parent in enumerate(tree.parents)):
+        # Where each parent comes first, no span contains itself, and the order stands.
+        depths: dict[int, int] = {}
+        for place in range(len(ordered)):
+            _depth(tree, place, depths)
+        starts, ends = tree.starts, tree.ends
+        places = sorted(
+            range(len(ordered)),
+            key=lambda place: (starts[place], -ends[place], depths[place], place),
+        )
+        tree = _linked([ordered[place] for place in places])
     return tree
 
 

@@ -683,3 +683,34 @@ def test_damaged_files_only_reject() -> None:
     assert_survives(OTLP, NEWSROOM[0].read_bytes())
     assert_survives(OTLP, NEWSROOM[1].read_bytes())
     assert_survives(OTLP, SHOP.read_bytes())
+
+
+def test_a_guardrail_decides_and_its_agent_reads_the_decision() -> None:
+    graph = read(
+        span(1, None, (0, 9), "AGENT", agent__name="a"),
+        span(2, 1, (1, 2), "LLM", output__value="send it"),
+        span(3, 1, (3, 4), "GUARDRAIL", name="no_addresses", output__value="blocked"),
+        span(4, 1, (5, 6), "LLM", output__value="send less"),
+    )
+    assert [node.kind for node in graph.nodes] == ["agent_message", "decision", "agent_message"]
+    assert owners(graph) == ["a", "no_addresses", "a"]
+    assert edges(graph) == [(0, 1, "inferred"), (1, 2, "delivered")]
+
+
+def test_what_an_agent_without_actions_got_reaches_the_one_around_it() -> None:
+    graph = read(
+        span(1, None, (0, 20), "AGENT", agent__name="chief"),
+        span(2, 1, (1, 2), "LLM", output__value="plan"),
+        span(3, 1, (3, 10), "AGENT", agent__name="section"),
+        span(4, 3, (4, 5), "AGENT", agent__name="one"),
+        span(5, 3, (6, 7), "AGENT", agent__name="two"),
+        span(6, 1, (11, 12), "LLM", output__value="done"),
+    )
+    assert owners(graph) == ["chief", "one", "two", "chief"]
+    assert edges(graph) == [
+        (0, 1, "inferred"),
+        (1, 2, "inferred"),
+        (1, 3, "delivered"),
+        (2, 3, "delivered"),
+    ]
+    assert receivers(graph)[2] == (["section"], "explicit")
