@@ -25,6 +25,7 @@ BUILT_IN: dict[str, str] = {
     "taskmaster": "ingest.readers.taskmaster:TaskMasterReader",
     "chatdev-log": "ingest.readers.chatdev_log:ChatDevLogReader",
     "chatdev-puppeteer": "ingest.readers.puppeteer:PuppeteerReader",
+    "massgen": "ingest.readers.massgen:MassGenReader",
     "autogen-messages": "ingest.readers.autogen_messages:AutoGenMessagesReader",
     "autogen-taskresult": "ingest.readers.autogen_taskresult:AutoGenTaskResultReader",
     "autogen-console": "ingest.readers.autogen_console:AutoGenConsoleReader",
