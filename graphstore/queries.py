@@ -10,12 +10,14 @@ A file begins with comments, one fact a line, then holds one statement:
     // key: role
 
 A parameter has a type (``string``, ``integer``, ``float``, ``boolean``) and a default, JSON
-or ``null`` for "no filter"; without one it must be given. Integers are counts, 0 or more.
+or ``null`` for "no filter"; without one it must be given. Integers are counts: from 0 to
+2,147,483,647, which is as far as both engines cut texts.
 The key names the columns that no two rows share: the order of the rows ends in them, so
 that both stores give the same rows in the same order.
 """
 
 import difflib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,7 +41,7 @@ _PARAMETER = re.compile(
 _COLUMN = re.compile(r"(?P<name>\w+)\s+--\s+(?P<meaning>.+)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_MAX_INTEGER = 2**63 - 1
+_MAX_COUNT = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -248,8 +250,8 @@ def _fits(type_: ParameterType, value: Any) -> bool:
     if isinstance(value, bool):
         return False
     if type_ == "integer":
-        return isinstance(value, int) and 0 <= value <= _MAX_INTEGER
-    return isinstance(value, int | float)
+        return isinstance(value, int) and 0 <= value <= _MAX_COUNT
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _converted(query: SavedQuery, parameter: QueryParameter, value: Any) -> ParameterValue:

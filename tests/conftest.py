@@ -137,9 +137,8 @@ def _size(server: Neo4jServer) -> int:
         return int(session.run("MATCH (n) RETURN count(n)").single(strict=True)[0])
 
 
-@pytest.fixture
-def neo4j_database(neo4j_server: Neo4jServer) -> Iterator[Neo4jServer]:
-    """The server's database for this test alone: empty now, and emptied afterwards."""
+@contextlib.contextmanager
+def _alone(neo4j_server: Neo4jServer) -> Iterator[Neo4jServer]:
     name = hashlib.sha256(neo4j_server.uri.encode()).hexdigest()[:16]
     lock = Path(tempfile.gettempdir()) / f"masgraph-tests-{name}.lock"
     with lock.open("a") as turn:
@@ -157,6 +156,13 @@ def neo4j_database(neo4j_server: Neo4jServer) -> Iterator[Neo4jServer]:
             yield neo4j_server
         finally:
             _wipe(neo4j_server)
+
+
+@pytest.fixture
+def neo4j_database(neo4j_server: Neo4jServer) -> Iterator[Neo4jServer]:
+    """The server's database for this test alone: empty now, and emptied afterwards."""
+    with _alone(neo4j_server) as server:
+        yield server
 
 
 @dataclass
@@ -220,3 +226,24 @@ def open_fresh_store(
 def fresh_store(open_fresh_store: FreshStores) -> GraphStore:
     """One fresh, empty store, on both engines in turn."""
     return open_fresh_store()
+
+
+@pytest.fixture(
+    scope="module",
+    params=["embedded", pytest.param("neo4j", marks=pytest.mark.neo4j_server)],
+)
+def module_store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[GraphStore]:
+    """One store for all tests of a module, on both engines in turn, empty at first.
+
+    For modules whose tests only read what they put there once. The module keeps the server
+    to itself until it ends, so it cannot use the other fixtures of a store as well.
+    """
+    with contextlib.ExitStack() as stack:
+        if request.param == "neo4j":
+            server = stack.enter_context(_alone(request.getfixturevalue("neo4j_server")))
+            url, login = server.uri, server.options
+        else:
+            url, login = str(tmp_path_factory.mktemp("store") / "store.db"), {}
+        yield stack.enter_context(open_store(url, **login))

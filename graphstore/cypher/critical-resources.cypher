@@ -16,6 +16,6 @@ WHERE $graph IS NULL OR n.graph = $graph
 WITH n.graph AS graph, x, count(DISTINCT n.id) AS users,
   sum(CASE WHEN type(u) = 'READS' THEN 1 ELSE 0 END) AS readers,
   sum(CASE WHEN type(u) = 'WRITES' THEN 1 ELSE 0 END) AS writers
-RETURN graph, x.name AS resource, properties(x)['type'] AS kind, users, readers, writers, x.id AS resource_id
+RETURN graph, x.name AS resource, x.resource_type AS kind, users, readers, writers, x.id AS resource_id
 ORDER BY users DESC, writers DESC, resource_id
 LIMIT $limit

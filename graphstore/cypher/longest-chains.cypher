@@ -1,5 +1,5 @@
 // title: Runs with the longest chains of consumption
-// question: In which runs does work pass through the most hands, each action consuming the one before?
+// question: In which runs does work pass through the most steps, each consuming the one before?
 // parameter: dataset: string = null -- only runs of this data set's tasks (its name)
 // parameter: method: string = null -- only runs of this method (its name)
 // parameter: limit: integer = 20 -- rows at most

@@ -22,6 +22,7 @@ WHERE ($method IS NULL OR m.name = $method)
 AND ($run IS NULL OR r.id = $run)
 MATCH (r)-[:HAS_ACTION]->(a:Action)-[:NEXT]->(b:Action)
 WHERE a.started_at >= 0 AND b.started_at >= 0
+AND (a.ended_at IS NULL OR a.ended_at >= 0)
 WITH a.graph AS run, a.index AS index, b.index AS next_index,
   b.started_at - coalesce(a.ended_at, a.started_at) AS nanoseconds
 WHERE nanoseconds > 0

@@ -16,6 +16,7 @@ MATCH (r)-[:HAS_ACTION]->(a:Action)
 WITH t, r, a
 ORDER BY r.id, a.index
 WITH t.id AS task, r.id AS run, r.success AS success, collect(a.role + ' ' + a.kind) AS steps
+ORDER BY run
 WITH task, collect({run: run, success: success, steps: steps}) AS runs
 UNWIND [x IN runs WHERE NOT x.success] AS f
 UNWIND [x IN runs WHERE x.success] AS s

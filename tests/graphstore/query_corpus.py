@@ -1,0 +1,209 @@
+"""A small corpus for the saved queries: four runs, two decompositions, results of jobs.
+
+Small enough to answer every question by hand. The contents that make the ids are chosen so
+that the ids stand in the order of the letters.
+"""
+
+from graphstore.builder import GraphBuilder, make_organization
+from graphstore.model import Artifact, CollaborationGraph, Outcome
+from graphstore.store import Rows
+
+SECOND = 1_000_000_000
+START = 1_700_000_000 * SECOND
+
+CREW = make_organization(
+    "crew",
+    [("lead", "orchestrator", {}), ("doer", "solver", {}), ("judge", "critic", {})],
+    [(0, 1, "leads"), (1, 2, ""), (2, 0, "reports to"), (2, 1, "corrects")],
+)
+
+
+def builder(kind, content, task, dataset, method):
+    made = GraphBuilder(kind=kind, format="toy", uri=f"{content}.json", content=content)
+    made.set_task(task, dataset=dataset)
+    if method:
+        made.set_method(method, framework="toy")
+    return made
+
+
+def crew(made):
+    made.organization = CREW
+    return (
+        made.new_agent("lead", role="orchestrator", unit=0),
+        made.new_agent("doer", role="solver", unit=1),
+        made.new_agent("judge", role="critic", unit=2),
+    )
+
+
+def first_run() -> CollaborationGraph:
+    """A star that succeeds: one tool call fails and is tried again, the critic is heard."""
+    made = builder("run", "first/0", "sum", "alpha", "star")
+    lead, doer, judge = crew(made)
+
+    def add(kind, name, second, until, **rest):
+        made.add(
+            kind,
+            name,
+            started_at=START + second * SECOND,
+            ended_at=START + until * SECOND,
+            **rest,
+        )
+
+    add("agent_message", "lead", 0, 1, agent=lead, recipients=[doer], content="Add 2 and 3.",
+        round=0, tokens_in=10, tokens_out=4)  # fmt: skip
+    add("tool_call", "calculator", 1, 2, agent=doer, content="2 + 3", round=0, status="error")
+    add("tool_call", "calculator", 2, 3, agent=doer, content="5", round=0, status="ok")
+    add("agent_message", "doer", 4, 5, agent=doer, recipients=[judge], content="It is 5.",
+        round=1, tokens_in=20, tokens_out=6)  # fmt: skip
+    add("agent_message", "judge", 5, 6, agent=judge, recipients=[lead],
+        content="Right, it is 5.", round=1, tokens_in=30, tokens_out=8)  # fmt: skip
+    add("decision", "lead", 9, 10, agent=lead, content="5", round=2, tokens_in=40)
+    made.edge(0, 1, "delivered")
+    made.edge(1, 2, "continued")
+    made.edge(2, 3, "continued")
+    made.edge(3, 4, "delivered")
+    made.edge(4, 5, "delivered")
+    made.edge(2, 5, "explicit")
+    made.outcome = Outcome(
+        success=True, score=1.0, tokens_in=100, tokens_out=18, termination="answered"
+    )
+    return made.build()
+
+
+def second_run() -> CollaborationGraph:
+    """The same star fails: the solver only repeats, the critic never speaks."""
+    made = builder("run", "second/25", "sum", "alpha", "star")
+    lead, doer, judge = crew(made)
+    made.add("agent_message", "lead", agent=lead, recipients=[doer], content="Add 2 and 3.",
+             round=0, tokens_in=10, tokens_out=4)  # fmt: skip
+    made.add("agent_message", "doer", agent=doer, recipients=[lead], content="Add 2 and 3.",
+             round=0, tokens_in=12, tokens_out=4)  # fmt: skip
+    made.add("agent_message", "lead", agent=lead, recipients=[judge], content="It is 6.",
+             round=1)  # fmt: skip
+    made.add("decision", "lead", agent=lead, content="it  is 6.", round=1)
+    made.edge(0, 1, "delivered")
+    made.edge(1, 2, "delivered")
+    made.edge(2, 3, "inferred")
+    made.outcome = Outcome(success=False, mistake_agent="lead", mistake_step=2)
+    made.warn("The trace names no times.")
+    return made.build()
+
+
+def third_run() -> CollaborationGraph:
+    """A group chat of two: one gives up the first answer, and nothing is known of success."""
+    made = builder("run", "third/12", "vote", "alpha", "debate")
+    ann = made.new_agent("ann", role="proposer")
+    bob = made.new_agent("bob", role_name="Thinker")
+    for speaker, other, content in ((ann, bob, "Yes."), (bob, ann, "No."), (ann, bob, "No."),
+                                    (bob, ann, "Maybe.")):  # fmt: skip
+        made.add("agent_message", made.agent_name(speaker), agent=speaker, recipients=[other],
+                 delivery="broadcast", content=content)  # fmt: skip
+    made.edge(0, 1, "delivered")
+    made.edge(1, 2, "delivered")
+    made.edge(0, 3, "explicit")
+    made.propose("s1", "initial", agent=ann, node=0, value="Yes", score=0.25)
+    made.propose("s1", "final", agent=ann, node=2, value="No", score=0.75)
+    made.propose("s1", "initial", agent=bob, node=1, value="No")
+    made.propose("s1", "final", agent=bob, value="No")
+    return made.build()
+
+
+def fourth_run() -> CollaborationGraph:
+    """A person asks, an agent answers; the task has the name of another data set's task."""
+    made = builder("run", "fourth/2", "sum", "beta", None)
+    user = made.new_agent("user", role="human", kind="human")
+    solo = made.new_agent("solo", role="solver")
+    made.add("agent_message", "user", agent=user, recipients=[solo], content="2 + 3?")
+    made.add("agent_message", "solo", agent=solo, recipients=[user], content="5")
+    made.edge(0, 1, "delivered")
+    made.outcome = Outcome(success=True)
+    return made.build()
+
+
+def first_decomposition() -> CollaborationGraph:
+    """Two groups that change one sheet."""
+    made = builder("decomposition", "plan/13", "sum", "alpha", "planA")
+    worker = made.new_agent("worker", role="solver")
+    sheet, cache = made.resource("sheet", "file"), made.resource("cache")
+    prepare = made.add("group", "Prepare")
+    compute = made.add("group", "Compute")
+    numbers, tokens = Artifact(name="numbers", type="text"), Artifact(name="tokens")
+    read = made.add("subtask", "Read", parent=prepare, outputs=[numbers],
+                    accesses=[(sheet, "read")])  # fmt: skip
+    parse = made.add("subtask", "Parse", parent=prepare, inputs=[numbers],
+                     outputs=[tokens, Artifact(name="log")],
+                     accesses=[(sheet, "write")])  # fmt: skip
+    add = made.add("subtask", "Add", parent=compute, agent=worker, inputs=[tokens],
+                   outputs=[Artifact(name="total")],
+                   accesses=[(sheet, "read"), (sheet, "write")])  # fmt: skip
+    check = made.add("subtask", "Check", parent=compute, outputs=[Artifact(name="note")],
+                     accesses=[(cache, "write")])  # fmt: skip
+    for source, target in ((read, parse), (read, add), (parse, add), (read, check)):
+        made.edge(source, target, "explicit")
+    made.couple(parse, add, resources=[sheet])
+    made.couple(add, check, basis="inferred")
+    return made.build()
+
+
+def second_decomposition() -> CollaborationGraph:
+    """Two subtasks without groups."""
+    made = builder("decomposition", "plan/22", "sum", "alpha", "planB")
+    one, other = made.add("subtask", "Look"), made.add("subtask", "Answer")
+    made.edge(one, other, "explicit")
+    made.couple(one, other)
+    return made.build()
+
+
+A, B, C, D = first_run(), second_run(), third_run(), fourth_run()
+P, Q = first_decomposition(), second_decomposition()
+GRAPHS = (A, B, C, D, P, Q)
+
+
+def results() -> Rows:
+    """What jobs would have stored: evaluations and motifs."""
+    rows = Rows()
+    for number, (run, metrics) in enumerate(
+        (
+            (A, {"density": 0.5, "reachable_pair_fraction": 1.0, "average_path_length": 2.0}),
+            (B, {"density": 0.25, "reachable_pair_fraction": 0.5, "node_validity": 1.0}),
+            (C, {"density": 0.1}),
+        )
+    ):
+        name = f"evaluation-{number}"
+        rows.node(
+            "Evaluation", {"id": name, "name": name, "configuration_hash": "c", **metrics}
+        )
+        rows.relate("OF", "Evaluation", "Run", {"source": name, "target": run.id})
+    rows.node("Library", {"id": "library-1", "name": "mined", "kind": "motifs"})
+    for name, size, scope, occurrences, graphs, tasks in (
+        ("motif-1", 2, "run", 5, 2, 1),
+        ("motif-2", 3, "run", 1, 1, 1),
+        ("motif-3", 2, "decomposition", 1, 1, 1),
+    ):
+        rows.node(
+            "Motif",
+            {
+                "id": name,
+                "name": f"pattern {name[-1]}",
+                "canonical_form": f"form {name[-1]}",
+                "size": size,
+                "scope": scope,
+                "occurrence_count": occurrences,
+                "graph_support": graphs,
+                "task_support": tasks,
+            },
+        )
+        rows.relate("CONTAINS", "Library", "Motif", {"source": "library-1", "target": name})
+    for name, graph, label, count, nodes in (
+        ("motif-1", A, "Run", 3, "[[0,1],[3,4],[4,5]]"),
+        ("motif-1", B, "Run", 2, "[[0,1],[1,2]]"),
+        ("motif-2", A, "Run", 1, "[[2,3,5]]"),
+        ("motif-3", P, "Decomposition", 1, "[[2,3]]"),
+    ):
+        rows.relate(
+            "OCCURS_IN",
+            "Motif",
+            label,
+            {"source": name, "target": graph.id, "count": count, "nodes": nodes},
+        )
+    return rows
