@@ -26,6 +26,7 @@ BUILT_IN: dict[str, str] = {
     "chatdev-log": "ingest.readers.chatdev_log:ChatDevLogReader",
     "chatdev-puppeteer": "ingest.readers.puppeteer:PuppeteerReader",
     "massgen": "ingest.readers.massgen:MassGenReader",
+    "metagpt-team": "ingest.readers.metagpt:MetaGptReader",
     "autogen-messages": "ingest.readers.autogen_messages:AutoGenMessagesReader",
     "autogen-taskresult": "ingest.readers.autogen_taskresult:AutoGenTaskResultReader",
     "autogen-console": "ingest.readers.autogen_console:AutoGenConsoleReader",
