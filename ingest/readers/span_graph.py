@@ -16,6 +16,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from graphstore.builder import GraphBuilder
 from graphstore.identity import digest
 from graphstore.model import Attributes, Outcome, Role
@@ -43,6 +45,10 @@ def fill(
     traces: Sequence[str],
     repeated: int = 0,
     evaluations: Sequence[Attributes] = (),
+    asked: str | None = None,
+    answer: str | None = None,
+    method: str | None = None,
+    framework: str | None = None,
 ) -> None:
     """Puts a run of spans into a builder.
 
@@ -54,21 +60,34 @@ def fill(
         traces: The ids of the traces that were joined, at least one.
         repeated: How many spans stood twice.
         evaluations: Judgements that stand beside the spans: ``score``, ``label``, ``name``,
-            ``explanation``, and ``of``, the id of the span that was judged.
+            ``explanation``, and ``of``, the id of the span that was judged. What they say
+            of the outcome is left to the reader.
+        asked: The task's text, where the trace says it beside the spans.
+        answer: The team's answer, likewise.
+        method: The name of the method, where no service has one.
+        framework: The software, where no instrumentation tells it.
     """
-    _describe(builder, tree, list(traces), evaluations)
+    _describe(builder, tree, list(traces), evaluations, asked)
+    if builder.outcome.answer is None and answer is not None:
+        builder.outcome = msgspec.structs.replace(builder.outcome, answer=answer)
+    if builder.method is None and method:
+        builder.set_method(method, framework=_framework(tree.spans) or framework)
     agents = _add_agents(builder, tree, context)
     _add_nodes(builder, tree, flow, agents, len(traces) > 1)
     _warn(builder, tree, flow, repeated)
 
 
 def _describe(
-    builder: GraphBuilder, tree: SpanTree, traces: list[str], scores: Sequence[Attributes]
+    builder: GraphBuilder,
+    tree: SpanTree,
+    traces: list[str],
+    scores: Sequence[Attributes],
+    asked: str | None,
 ) -> None:
     """Task, method, outcome and attributes of the whole."""
     spans = tree.spans
     roots = [place for place, parent in enumerate(tree.parents) if parent < 0]
-    asked = next((spans[place].asked for place in roots if spans[place].asked), None)
+    asked = asked or next((spans[place].asked for place in roots if spans[place].asked), None)
     asked = asked or next((span.asked for span in spans if span.asked and not span.tool), None)
     if name := _said(spans, roots, _TASK_NAME):
         builder.set_task(
@@ -97,7 +116,7 @@ def _describe(
         )
     containers = []
     others = 0
-    evaluations: list[Attributes] = list(scores)
+    evaluations: list[Attributes] = []
     for place, span in enumerate(spans):
         if "evaluation" in span.extra or span.category == EVALUATOR:
             evaluations.extend(_evaluations(span))
@@ -110,8 +129,8 @@ def _describe(
         builder.attributes["containers"] = containers
     if others:
         builder.attributes["other_spans"] = others
-    if evaluations:
-        builder.attributes["evaluations"] = evaluations
+    if scores or evaluations:
+        builder.attributes["evaluations"] = [*scores, *evaluations]
     root = spans[roots[0]] if len(roots) == 1 else None
     builder.outcome = _outcome(tree, root, evaluations, _said(spans, roots, _EXPECTED))
 
