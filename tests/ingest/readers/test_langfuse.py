@@ -80,9 +80,8 @@ def test_nothing_is_lost_or_doubled():
     actions = [one for one in beside.values() if one["type"] in ("GENERATION", "TOOL")]
     graph = read(BENCHES)
     assert len(graph.nodes) == len(actions)
-    assert {node.attributes["span_id"] for node in graph.nodes} == {
-        one["id"] for one in actions
-    }
+    ids = {node.attributes["span_id"] for node in graph.nodes}
+    assert ids == {one["id"] for one in actions}
     assert sum(node.tokens_in or 0 for node in graph.nodes) == sum(
         one["usageDetails"].get("input", 0) for one in actions
     )
