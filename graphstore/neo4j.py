@@ -1,6 +1,7 @@
 """The store on a Neo4j server, over Bolt with the official driver."""
 
 import contextlib
+import logging
 import math
 import re
 import time
@@ -49,6 +50,10 @@ RETRY_SECONDS = 15.0
 CONNECT_SECONDS = 10.0
 OLDEST = 5
 _Answer = TypeVar("_Answer")
+
+# Without a handler of the application, Python would print the driver's lines about broken
+# connections beside masgraph's own sentence.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
 class _TooLargeError(Exception):
