@@ -62,9 +62,18 @@ class FlowTracker:
                 self._builder.edge(self._last[agent], node, "continued")
         if agent is not None:
             self._last[agent] = node
+        self.deliver(node, [recipient for recipient in recipients if recipient != agent], basis)
+
+    def deliver(self, node: int, recipients: Iterable[int], basis: Basis = "delivered") -> None:
+        """Lets further agents consume an action with their next one.
+
+        Args:
+            node: The action's position.
+            recipients: Positions of the agents.
+            basis: What an edge made by this delivery is worth.
+        """
         for recipient in recipients:
-            if recipient != agent:
-                self._inbox.setdefault(recipient, []).append((node, basis))
+            self._inbox.setdefault(recipient, []).append((node, basis))
 
     def act_together(self, nodes: Sequence[int], agent: int) -> None:
         """Records that an agent made several calls at once, such as parallel tool calls.

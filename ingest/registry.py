@@ -31,6 +31,7 @@ BUILT_IN: dict[str, str] = {
     "autogen-messages": "ingest.readers.autogen_messages:AutoGenMessagesReader",
     "autogen-taskresult": "ingest.readers.autogen_taskresult:AutoGenTaskResultReader",
     "autogen-console": "ingest.readers.autogen_console:AutoGenConsoleReader",
+    "adk-session": "ingest.readers.adk:AdkReader",
 }
 """Formats that come with masgraph, the most specific first; they need no installed metadata."""
 
