@@ -259,9 +259,9 @@ class EmbeddedStore:
             with embedded_files.translated(self._path):
                 replayed = embedded_files.log_bytes(self._path)
                 if graph.schema_version != _SCHEMA_VERSION:
-                    for text in _DECLARATIONS:
-                        graph.cypher(text)
                     embedded_bulk.declare_labels(graph)
+                    for text in statements.index_statements():
+                        graph.cypher(text)
                     graph.set_schema_version(_SCHEMA_VERSION)
                     with _without_layout_warning():
                         graph.save()
@@ -362,7 +362,6 @@ class EmbeddedStore:
             self.checkpoint()
 
 
-_DECLARATIONS = (*statements.constraint_statements(), *statements.index_statements())
 _SCHEMA_VERSION = int(identity.configuration_hash([*LABELS, *RELATIONS])[:7], 16)
 """Made from the table: a file that another table made gets what it lacks."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -54,10 +55,12 @@ def fingerprint(graph: CollaborationGraph) -> str:
 
     The task's shared fields are left out too: a store keeps those once for all graphs.
     """
-    value = msgspec.to_builtins(graph)
-    del value["source"]["uri"]
-    value["task"] = graph.task.id
-    return identity.digest(identity.canonical_json(value), size=16)
+    own = msgspec.structs.replace(
+        graph,
+        task=Task(id=graph.task.id, name=""),
+        source=msgspec.structs.replace(graph.source, uri=""),
+    )
+    return identity.digest(identity.canonical_json(own), size=16)
 
 
 def graph_label(graph_id: str) -> str:
@@ -115,14 +118,15 @@ def graph_rows(graph: CollaborationGraph) -> Rows:
             "HAS_RESOURCE", top, "Resource", {"source": graph.id, "target": resource.id}
         )
     _node_rows(rows, graph, top, item)
-    informs = "INFORMS" if item == "Action" else "PRECEDES"
-    for edge in graph.edges:
-        rows.relate(
-            informs,
-            item,
-            item,
-            {"source": edge.source, "target": edge.target, "basis": edge.basis},
-        )
+    rows.relate_all(
+        "INFORMS" if item == "Action" else "PRECEDES",
+        item,
+        item,
+        [
+            {"source": edge.source, "target": edge.target, "basis": edge.basis}
+            for edge in graph.edges
+        ],
+    )
     for coupling in graph.couplings:
         rows.relate(
             "COUPLED_WITH",
@@ -304,10 +308,60 @@ def _agent_rows(rows: Rows, graph: str, top: str, position: int, agent: Agent) -
         rows.relate("PLAYS", "Agent", "Unit", {"source": agent.id, "target": agent.unit})
 
 
+def _membership_rows(rows: Rows, graph: CollaborationGraph, top: str, item: str) -> None:
+    """The relations that nearly every node has; most of a store's rows are these."""
+    nodes = graph.nodes
+    rows.relate_all(
+        "HAS_ACTION" if item == "Action" else "HAS_SUBTASK",
+        top,
+        item,
+        [{"source": graph.id, "target": node.id} for node in nodes],
+    )
+    if item == "Subtask":
+        task = graph.task.id
+        rows.relate_all(
+            "DECOMPOSES_INTO",
+            "Task",
+            item,
+            [{"source": task, "target": node.id} for node in nodes],
+        )
+    else:
+        rows.relate_all(
+            "NEXT",
+            item,
+            item,
+            [
+                {"source": one.id, "target": other.id}
+                for one, other in pairwise(nodes)
+            ],
+        )
+    rows.relate_all(
+        "PERFORMED",
+        "Agent",
+        item,
+        [{"source": node.agent, "target": node.id} for node in nodes if node.agent is not None],
+    )
+    rows.relate_all(
+        "SENT_TO",
+        item,
+        "Agent",
+        [{"source": node.id, "target": to} for node in nodes for to in node.recipients],
+    )
+    rows.relate_all(
+        "PARENT_OF",
+        item,
+        item,
+        [
+            {"source": node.parent, "target": node.id}
+            for node in nodes
+            if node.parent is not None
+        ],
+    )
+
+
 def _node_rows(rows: Rows, graph: CollaborationGraph, top: str, item: str) -> None:
-    has = "HAS_ACTION" if item == "Action" else "HAS_SUBTASK"
+    _membership_rows(rows, graph, top, item)
     artifacts: dict[Artifact, str] = {}
-    previous: str | None = None
     for node in graph.nodes:
         rows.node(
             item,
@@ -320,20 +374,6 @@ def _node_rows(rows: Rows, graph: CollaborationGraph, top: str, item: str) -> No
                 "attributes": _json(node.attributes),
             },
         )
-        rows.relate(has, top, item, {"source": graph.id, "target": node.id})
-        if item == "Subtask":
-            rows.relate(
-                "DECOMPOSES_INTO", "Task", item, {"source": graph.task.id, "target": node.id}
-            )
-        elif previous is not None:
-            rows.relate("NEXT", item, item, {"source": previous, "target": node.id})
-        previous = node.id
-        if node.agent is not None:
-            rows.relate("PERFORMED", "Agent", item, {"source": node.agent, "target": node.id})
-        for recipient in node.recipients:
-            rows.relate("SENT_TO", item, "Agent", {"source": node.id, "target": recipient})
-        if node.parent is not None:
-            rows.relate("PARENT_OF", item, item, {"source": node.parent, "target": node.id})
         for access in node.accesses:
             rows.relate(
                 "READS" if access.mode == "read" else "WRITES",

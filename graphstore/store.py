@@ -86,16 +86,27 @@ class Rows:
     relations: dict[tuple[str, str, str], list[Row]] = field(default_factory=dict)
 
     def node(self, label: str, row: Row) -> None:
-        """Adds a node, without its missing values."""
-        self.nodes.setdefault(label, []).append(
-            {name: value for name, value in row.items() if value is not None}
-        )
+        """Adds a node, without its missing values. The map is taken over, not copied."""
+        self.nodes.setdefault(label, []).append(_without_missing(row))
 
     def relate(self, type: str, source_label: str, target_label: str, row: Row) -> None:
-        """Adds a relation, without its missing values."""
+        """Adds a relation, without its missing values. The map is taken over, not copied."""
         self.relations.setdefault((type, source_label, target_label), []).append(
-            {name: value for name, value in row.items() if value is not None}
+            _without_missing(row)
         )
+
+    def relate_all(
+        self, type: str, source_label: str, target_label: str, rows: list[Row]
+    ) -> None:
+        """Adds relations that miss no value."""
+        if rows:
+            self.relations.setdefault((type, source_label, target_label), []).extend(rows)
+
+
+def _without_missing(row: Row) -> Row:
+    if None not in row.values():
+        return row
+    return {name: value for name, value in row.items() if value is not None}
 
 
 class GraphStore(Protocol):

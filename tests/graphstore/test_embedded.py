@@ -77,7 +77,7 @@ def test_ids_are_unique_by_constraint_on_every_label(path):
         ).rows
     constrained = {labels[0] for kind, labels, names in rows if names == ["id"]}
     assert constrained == set(LABELS_BY_NAME)
-    assert {kind for kind, _, _ in rows} == {"UNIQUENESS"}
+    assert {kind for kind, _, _ in rows} == {"NODE_KEY"}
 
 
 def test_a_second_writer_is_told_who_holds_the_file(path):
