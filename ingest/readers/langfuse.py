@@ -11,40 +11,25 @@ A trace is a run. What its spans mean is decided as for OTLP (:mod:`ingest.reade
 and usage) comes first. Spans of LangGraph are told by its metadata.
 """
 
-import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from graphstore.errors import GraphError, InputError
-from graphstore.model import Attributes, CollaborationGraph, GraphKind, Outcome
+from graphstore.model import Attributes, CollaborationGraph, GraphKind
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_payload import answer_in, asked_in
 from ingest.readers.decoding import REPAIRED
 from ingest.readers.json_values import values
-from ingest.readers.langfuse_spans import TYPES, Trace, facts_of_trace, first, text_at
+from ingest.readers.langfuse_spans import TYPES, Trace, facts_of_trace
 from ingest.readers.otlp_flow import follow
-from ingest.readers.otlp_tree import SpanTree, grow
+from ingest.readers.otlp_tree import grow
 from ingest.readers.otlp_wire import real_number
+from ingest.readers.platform_spans import first, text_at, total_cost, with_verdict
 from ingest.readers.sample_json import first_value
 from ingest.readers.span_graph import fill
 
-_VERDICTS = frozenset(
-    {
-        "accuracy",
-        "correct",
-        "correctness",
-        "exact_match",
-        "pass",
-        "passed",
-        "reward",
-        "success",
-        "task_completion",
-        "task_success",
-    }
-)
 _KEPT = (
     ("sessionId", "session"),
     ("userId", "user"),
@@ -154,7 +139,15 @@ class LangfuseReader:
         for key, label in _KEPT:
             if about.get(key):
                 builder.attributes[label] = about[key]
-        builder.outcome = _outcome(builder.outcome, scores, tree, trace)
+        costs = [
+            real_number(first(trace.observations[span.id], "totalCost", "calculatedTotalCost"))
+            for span, action in zip(tree.spans, tree.kinds, strict=True)
+            if action is not None
+        ]
+        builder.outcome = msgspec.structs.replace(
+            with_verdict(builder.outcome, scores),
+            cost=real_number(about.get("totalCost")) or total_cost(costs),
+        )
         if trace.strange:
             builder.warn(f"{trace.strange} observations are no objects and were left out")
         return builder.build()
@@ -237,37 +230,3 @@ def _scores(trace: Trace) -> list[Attributes]:
         }
         found.append({key: value for key, value in said.items() if value is not None})
     return found
-
-
-def _outcome(
-    outcome: Outcome, scores: list[Attributes], tree: SpanTree, trace: Trace
-) -> Outcome:
-    """The outcome with the one verdict on the whole, and the cost."""
-    verdicts = [
-        one
-        for one in scores
-        if "of" not in one
-        and re.sub(r"\W+", "_", str(one.get("name", "")).casefold()) in _VERDICTS
-    ]
-    if len(verdicts) == 1:
-        label = verdicts[0].get("label")
-        success = True if label == "pass" else False if label == "fail" else outcome.success
-        outcome = msgspec.structs.replace(
-            outcome, score=verdicts[0].get("score"), success=success
-        )
-    return msgspec.structs.replace(outcome, cost=_cost(tree, trace))
-
-
-def _cost(tree: SpanTree, trace: Trace) -> float | None:
-    """What the trace says it cost, else the sum of its actions; 0 is unknown."""
-    said = real_number(trace.about.get("totalCost"))
-    if said:
-        return said
-    costs = [
-        cost
-        for span, kind in zip(tree.spans, tree.kinds, strict=True)
-        if kind is not None
-        and (observation := trace.observations.get(span.id)) is not None
-        and (cost := real_number(first(observation, "totalCost", "calculatedTotalCost")))
-    ]
-    return math.fsum(costs) if costs else None

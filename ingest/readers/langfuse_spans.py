@@ -3,18 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphstore.model import Status
-from ingest.readers.chat_payload import TOOL as TOOL_ROLE
-from ingest.readers.chat_payload import (
-    Call,
-    ChatMessage,
-    answer_in,
-    as_message,
-    asked_in,
-    decoded,
-    messages_of,
-    text_in,
-)
+from ingest.readers.chat_payload import Call, decoded
 from ingest.readers.decoding import text_of
 from ingest.readers.instants import from_iso
 from ingest.readers.langgraph_names import agent_in
@@ -24,26 +13,34 @@ from ingest.readers.otlp_attributes import (
     KEPT_CHARACTERS,
     LLM,
     TOOL,
-    TOOL_KINDS,
     Facts,
     KeyTable,
     facts_of,
 )
-from ingest.readers.otlp_wire import Attribute, Span, Value, whole_number
+from ingest.readers.otlp_wire import Attribute, Span, Value
+from ingest.readers.platform_spans import (
+    CHAIN,
+    CallBook,
+    count_at,
+    first,
+    read_payload,
+    settle_agents,
+    short,
+    text_at,
+    tool_answer,
+)
 
-_CHAIN = "CHAIN"
 TYPES = {
     "GENERATION": LLM,
     "AGENT": AGENT,
     "TOOL": TOOL,
-    "CHAIN": _CHAIN,
+    "CHAIN": CHAIN,
     "RETRIEVER": "RETRIEVER",
     "EMBEDDING": "EMBEDDING",
     "EVALUATOR": EVALUATOR,
     "GUARDRAIL": "GUARDRAIL",
     "EVENT": "EVENT",
 }
-_GENERIC = frozenset({"SPAN", "CHAIN"})
 
 
 @dataclass(slots=True)
@@ -82,84 +79,52 @@ class Trace:
 
 
 def facts_of_trace(identity: str, trace: Trace) -> list[Facts]:
-    """What the observations say, each once."""
+    """What the observations of a trace say, each once, in the order of the file.
+
+    Args:
+        identity: The trace's id.
+        trace: Its observations.
+    """
     table = KeyTable()
     found: dict[str, Facts] = {}
-    derived: set[str] = set()
-    called: list[tuple[Facts, list[Call]]] = []
-    executed: set[str] = set()
-    named: set[str] = set()
+    undecided: set[str] = set()
+    book = CallBook()
     for key, observation in trace.observations.items():
-        facts, calls, guessed = _read(key, identity, observation, trace, table)
+        facts, calls, open_kind = _read(key, identity, observation, trace, table)
         found[key] = facts
-        if guessed:
-            derived.add(key)
-        if calls:
-            called.append((facts, calls))
-        if facts.call is not None:
-            executed.add(facts.call)
-        elif facts.tool is not None:
-            named.add(facts.tool)
-    agents = {facts.parent for facts in found.values() if facts.category == AGENT}
-    for key, facts in found.items():
-        outer = found.get(facts.parent) if facts.parent is not None else None
-        if key in derived and facts.agent is not None and facts.text is not None:
-            if outer is None or outer.agent != facts.agent:
-                facts.category = AGENT
-        elif (
-            facts.category == AGENT
-            and facts.agent is None
-            and facts.node is None
-            and outer is None
-            and facts.name == trace.about.get("name")
-            and key in agents
-        ):
-            # What encloses a workflow is no agent, whatever the instrumentation calls it.
-            facts.category = _CHAIN
-    for facts, calls in called:
-        open_calls = [
-            call for call in calls if call.id not in executed and call.name not in named
-        ]
-        if open_calls:
-            facts.extra["calls_without_observation"] = [
-                {"name": call.name, "arguments": _short(call.arguments)} for call in open_calls
-            ]
-            if facts.text is None:
-                # An answer in the form of a call that no tool takes: its arguments say it.
-                said = [text_of(call.arguments) for call in open_calls]
-                facts.text = "\n".join(text for text in said if text) or None
+        if open_kind:
+            undecided.add(key)
+        book.note(facts, calls)
+    settle_agents(found, undecided, trace.about.get("name"))
+    book.settle()
     return list(found.values())
 
 
 def _read(
     key: str, identity: str, observation: dict[str, Any], trace: Trace, table: KeyTable
 ) -> tuple[Facts, list[Call], bool]:
-    """One observation, the calls it asks for, and whether its kind was left open."""
+    """One observation, the calls it asks for, and whether its type says nothing."""
     metadata = decoded(observation.get("metadata"))
     metadata = metadata if isinstance(metadata, dict) else {}
     attributes = decoded(metadata.get("attributes"))
     resource = decoded(metadata.get("resourceAttributes"))
-    scope = decoded(metadata.get("scope"))
-    service = resource.get("service.name") if isinstance(resource, dict) else None
-    if not isinstance(service, str) or service.startswith("unknown_service"):
+    service = text_at(resource, "service.name")
+    if service is not None and service.startswith("unknown_service"):
         service = None
-    name = observation.get("name")
+    parent = text_at(observation, "parentObservationId", "parent_observation_id")
     span = Span(
         trace_id=identity,
         span_id=key,
-        parent_span_id=text_at(observation, "parentObservationId", "parent_observation_id"),
-        name=name if isinstance(name, str) else None,
+        parent_span_id=parent,
+        name=text_at(observation, "name"),
         attributes=_attributes(attributes) if isinstance(attributes, dict) else None,
     )
-    scope_name = scope.get("name") if isinstance(scope, dict) else None
-    facts = facts_of(
-        span, identity, service, scope_name if isinstance(scope_name, str) else None, table
-    )
-    facts.id = key
-    facts.parent = span.parent_span_id
-    facts.start = from_iso(observation.get("startTime") or observation.get("start_time"))
-    facts.end = from_iso(observation.get("endTime") or observation.get("end_time"))
-    if any(key in metadata for key in ("langgraph_node", "langgraph_checkpoint_ns")):
+    scope = text_at(decoded(metadata.get("scope")), "name")
+    facts = facts_of(span, identity, service, scope, table)
+    facts.id, facts.parent = key, parent
+    facts.start = from_iso(first(observation, "startTime", "start_time"))
+    facts.end = from_iso(first(observation, "endTime", "end_time"))
+    if "langgraph_node" in metadata or "langgraph_checkpoint_ns" in metadata:
         trace.langgraph = True
         for kept in ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns"):
             if kept in metadata:
@@ -171,102 +136,32 @@ def _read(
     )
     given = decoded(observation.get("input"))
     put_out = decoded(observation.get("output"))
-    kind = observation.get("type")
-    category = TYPES.get(kind) if isinstance(kind, str) else None
-    answer = _tool_answer(put_out)
-    guessed = False
-    if category is None or (category == _CHAIN and kind in _GENERIC):
-        category = facts.category or (TOOL if answer is not None else _CHAIN)
-        guessed = category == _CHAIN
+    kind = text_at(observation, "type") or ""
+    category = TYPES.get(kind, CHAIN)
+    if category == CHAIN:
+        category = facts.category or (TOOL if tool_answer(put_out) is not None else CHAIN)
     facts.category = category
-    calls = _payload(facts, category, given, put_out, answer)
-    _numbers(facts, observation)
-    level = observation.get("level")
-    facts.status = "error" if level == "ERROR" else _status(answer)
-    message = observation.get("statusMessage") or observation.get("status_message")
-    if isinstance(message, str) and message:
-        facts.extra["status_message"] = message[:KEPT_CHARACTERS]
-    return facts, calls, guessed
-
-
-def _payload(
-    facts: Facts, category: str, given: Any, put_out: Any, answer: ChatMessage | None
-) -> list[Call]:
-    """Text, request, and tool calls by id, from input and output."""
-    calls: list[Call] = []
-    root = facts.parent is None
-    said = answer_in(put_out) if root else text_in(put_out)
-    if category == LLM:
-        written = messages_of(put_out)
-        for message in written or ():
-            calls.extend(message.calls)
-        facts.calls = [call.id for call in calls if call.id] or facts.calls
-        names = [call.name for call in calls if call.name]
-        if names:
-            facts.extra["tool_calls"] = names
-        facts.answers = [
-            answered for message in messages_of(given) or () for answered in message.answers
-        ] or facts.answers
-        facts.asked = asked_in(given)
-        if said is not None or written is not None:
-            facts.text = said
-    elif category in TOOL_KINDS:
-        facts.asked = (text_of(given) if given else None) or facts.asked
-        facts.text = said or facts.text
-        facts.tool = _tool_name(facts)
-        if answer is not None and answer.answers:
-            facts.call = facts.call or answer.answers[0]
-    else:
-        facts.asked = asked_in(given) if root or category == AGENT else None
-        facts.text = said or facts.text
-        if category == "EVENT":
-            for label, value in (("input", given), ("output", put_out)):
-                if value is not None:
-                    facts.extra[label] = _short(value)
-    return calls
-
-
-def _tool_name(facts: Facts) -> str:
-    name = facts.tool or facts.name
-    for prefix in ("running tool: ", "execute_tool "):
-        name = name.removeprefix(prefix)
-    return name or "tool"
-
-
-def _tool_answer(put_out: Any) -> ChatMessage | None:
-    """The one tool message that an output is, None where it is something else."""
-    message = as_message(put_out)
-    return message if message is not None and message.role == TOOL_ROLE else None
-
-
-def _status(answer: ChatMessage | None) -> Status | None:
-    said = answer.raw.get("status") if answer is not None else None
-    return "ok" if said == "success" else "error" if said == "error" else None
-
-
-def _numbers(facts: Facts, observation: dict[str, Any]) -> None:
-    """Tokens and model."""
-    usage = observation.get("usageDetails") or observation.get("usage_details")
-    if not isinstance(usage, dict) or not usage:
-        usage = observation.get("usage")
+    if observation.get("level") == "ERROR":
+        facts.status = "error"
+    calls = read_payload(facts, given, put_out)
+    if category == "EVENT":
+        for label, value in (("input", given), ("output", put_out)):
+            if value is not None:
+                facts.extra[label] = short(value)
+    usage = first(observation, "usageDetails", "usage_details", "usage")
     if isinstance(usage, dict):
-        facts.tokens_in = _count(
+        facts.tokens_in = count_at(
             usage, "input", "promptTokens", "input_tokens", "prompt_tokens"
         )
-        facts.tokens_out = _count(
+        facts.tokens_out = count_at(
             usage, "output", "completionTokens", "output_tokens", "completion_tokens"
         )
-    model = observation.get("model")
-    if isinstance(model, str) and model:
+    if (model := text_at(observation, "model")) is not None:
         facts.extra["model"] = model
-
-
-def _count(usage: dict[str, Any], *keys: str) -> int | None:
-    for key in keys:
-        number = whole_number(usage.get(key))
-        if number is not None and number >= 0:
-            return number
-    return None
+    message = text_at(observation, "statusMessage", "status_message")
+    if message is not None:
+        facts.extra["status_message"] = message[:KEPT_CHARACTERS]
+    return facts, calls, category == CHAIN
 
 
 def _attributes(said: dict[str, Any]) -> list[Attribute]:
@@ -288,21 +183,3 @@ def _value(value: Any) -> Value:
     if isinstance(value, float):
         return Value(double_value=value)
     return Value(string_value=text_of(value))
-
-
-def first(value: dict[str, Any], *keys: str) -> Any:
-    """The first value under one of the keys that is not missing, empty or zero."""
-    return next((value[key] for key in keys if value.get(key)), None)
-
-
-def text_at(value: Any, *keys: str) -> str | None:
-    """The first such value of an object, where it is a text."""
-    if not isinstance(value, dict):
-        return None
-    found = first(value, *keys)
-    return found if isinstance(found, str) else None
-
-
-def _short(value: Any) -> str | None:
-    text = text_of(value)
-    return None if text is None else text[:KEPT_CHARACTERS]
