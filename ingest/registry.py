@@ -28,6 +28,7 @@ BUILT_IN: dict[str, str] = {
     "chatdev-puppeteer": "ingest.readers.puppeteer:PuppeteerReader",
     "massgen": "ingest.readers.massgen:MassGenReader",
     "metagpt-team": "ingest.readers.metagpt:MetaGptReader",
+    "dylan": "ingest.readers.dylan:DylanReader",
     "autogen-messages": "ingest.readers.autogen_messages:AutoGenMessagesReader",
     "autogen-taskresult": "ingest.readers.autogen_taskresult:AutoGenTaskResultReader",
     "autogen-console": "ingest.readers.autogen_console:AutoGenConsoleReader",
