@@ -1,7 +1,5 @@
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -9,7 +7,6 @@ from graphstore.errors import NotFoundError, UsageError
 from ingest.reader import Capabilities
 from ingest.registry import (
     BUILT_IN,
-    ENTRY_POINT_GROUP,
     Registry,
     default_registry,
     reader,
@@ -55,13 +52,6 @@ def here(monkeypatch):
     """This module under a name that a registry can import."""
     monkeypatch.setitem(sys.modules, "some_readers", sys.modules[THIS])
     return "some_readers"
-
-
-def test_every_built_in_format_is_an_entry_point_of_the_package():
-    project = tomllib.loads(
-        (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text()
-    )
-    assert project["project"]["entry-points"][ENTRY_POINT_GROUP] == BUILT_IN
 
 
 def test_built_in_readers_need_no_metadata():

@@ -53,11 +53,19 @@ def wait_for(condition: object, seconds: float = 60) -> None:
         time.sleep(0.05)
 
 
-def ended(pid: int) -> bool:
-    """Whether the process is gone, or dead and only waits for its parent to notice."""
+def ended(pid: int, seconds: float = 20.0) -> bool:
+    """Whether the process is gone, or dead and only waits for its parent to notice.
+
+    A JVM's last threads may outlive the moment in which it lets go of its store.
+    """
     ps = ["ps", "-o", "stat=", "-p", str(pid)]
-    state = subprocess.run(ps, capture_output=True, text=True, check=False).stdout.strip()
-    return state in ("", "Z", "Zs")  # but not "Zl", which has threads that live
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        state = subprocess.run(ps, capture_output=True, text=True, check=False).stdout.strip()
+        if (state.startswith("Z") and "l" not in state) or not state:
+            return True
+        time.sleep(0.1)
+    return False
 
 
 # --- without a server -------------------------------------------------------------------------
