@@ -29,6 +29,7 @@ BUILT_IN: dict[str, str] = {
     "massgen": "ingest.readers.massgen:MassGenReader",
     "metagpt-team": "ingest.readers.metagpt:MetaGptReader",
     "dylan": "ingest.readers.dylan:DylanReader",
+    "agentverse": "ingest.readers.agentverse:AgentVerseReader",
     "autogen-messages": "ingest.readers.autogen_messages:AutoGenMessagesReader",
     "autogen-taskresult": "ingest.readers.autogen_taskresult:AutoGenTaskResultReader",
     "autogen-console": "ingest.readers.autogen_console:AutoGenConsoleReader",
