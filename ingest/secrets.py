@@ -172,6 +172,14 @@ def redacted(text: str) -> str:
     Returns:
         The text itself where nothing was found. Redacting a result again gives the same.
     """
+    found = _redacted_once(text)
+    # What one secret's mark takes the place of may have hidden the start or end of another.
+    while found != text:
+        text, found = found, _redacted_once(found)
+    return text
+
+
+def _redacted_once(text: str) -> str:
     if runs := _RUN.findall(text):
         text = _without_tokens(text, "\n".join(runs))
     if "-----BEGIN " in text:
