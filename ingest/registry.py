@@ -34,6 +34,8 @@ BUILT_IN: dict[str, str] = {
     "autogen-taskresult": "ingest.readers.autogen_taskresult:AutoGenTaskResultReader",
     "autogen-console": "ingest.readers.autogen_console:AutoGenConsoleReader",
     "adk-session": "ingest.readers.adk:AdkReader",
+    "tau-bench": "ingest.readers.tau_bench:TauBenchReader",
+    "swe-agent": "ingest.readers.swe_agent:SweAgentReader",
 }
 """Formats that come with masgraph, the most specific first; they need no installed metadata."""
 

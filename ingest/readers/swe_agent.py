@@ -1,0 +1,339 @@
+"""SWE-agent: one agent at a command line, as a ``.traj`` file.
+
+Source: Yang et al. 2024, "SWE-agent: Agent-Computer Interfaces Enable Automated Software
+Engineering". ``history`` holds the messages that the model saw (system prompt, demonstrations,
+the issue, then actions and observations in turn); ``trajectory`` holds each step's thought,
+action and observation; ``info`` says how it ended. The steps are the assistant's messages in
+their order; the observation of the last step stands in ``trajectory`` only. Either part may
+be missing.
+
+An assistant's message is a message that nobody else receives, and its action a ``tool_call``
+with the observation as its result. Demonstrations belong to the prompt: they are messages of
+the environment, whoever is shown speaking in them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from graphstore.builder import GraphBuilder
+from graphstore.errors import InputError
+from graphstore.model import AgentKind, Attributes, CollaborationGraph, GraphKind, Outcome, Role
+from ingest.flow import FlowTracker
+from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
+from ingest.readers.decoding import REPAIRED, decode_file, text_of
+from ingest.readers.naming import set_task_from_text
+from ingest.readers.openai_calls import ChatCall, calls_of, text_of_content
+from ingest.readers.sample_json import first_value
+
+FRAMEWORK = "SWE-agent"
+ENVIRONMENT = "environment"
+USER = "user"
+DEFAULT_AGENT = "primary"
+
+Record = dict[str, Any]
+
+_DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
+_MESSAGE = ("message_type", "agent")
+_KEPT = ("message_type", "tags", "is_demo", "state", "execution_time", "extra_info")
+
+
+class SweAgentReader:
+    """SWE-agent: a trajectory is a run."""
+
+    format = "swe-agent"
+    title = "SWE-agent trajectories"
+    kind: GraphKind = "run"
+    version = "1"
+    capabilities = Capabilities(
+        time="no",
+        tokens="partly",
+        recipients="partly",
+        outcome="partly",
+        notes=(
+            "Tokens, calls and cost are totals of the run; zeros beside no calls at all are "
+            "taken as unknown.",
+            "The exit status and the patch are kept; whether the patch is right is decided "
+            "elsewhere.",
+            "A failed command is not marked: observations are plain text.",
+        ),
+    )
+
+    def sniff(self, sample: bytes) -> bool:
+        """Whether the sample begins with a history or a trajectory of steps."""
+        value = first_value(sample)
+        if not isinstance(value, dict):
+            return False
+        if _is_steps(value.get("trajectory")) or _is_history(value.get("history")):
+            return True
+        info = value.get("info")
+        is_empty = value.get("trajectory") == [] and "history" in value
+        return is_empty and isinstance(info, dict) and "exit_status" in info
+
+    def read(
+        self, file: TraceFile, context: ReadContext
+    ) -> Iterator[CollaborationGraph | Rejection]:
+        """Yields the file's one run.
+
+        Raises:
+            InputError: The file is not JSON, or holds neither history nor trajectory.
+        """
+        value, repaired = decode_file(file, _DECODER)
+        if not isinstance(value, dict):
+            raise InputError("it is no trajectory", file=file.uri)
+        history = _objects(value.get("history"))
+        steps = _objects(value.get("trajectory"))
+        if not history and not steps:
+            raise InputError("it holds neither history nor trajectory", file=file.uri)
+        builder = context.builder(self, file, file.data())
+        if repaired:
+            builder.warn(REPAIRED)
+        run = _Run(builder, history, steps)
+        run.add()
+        if not builder.node_count:
+            raise InputError("it holds no message but the system prompt", file=file.uri)
+        builder.outcome = _outcome(builder, value.get("info"))
+        builder.set_method(FRAMEWORK, framework=FRAMEWORK)
+        environment = text_of(value.get("environment"))
+        if environment:
+            builder.attributes["environment"] = environment
+        yield builder.build()
+
+
+SWE_AGENT = SweAgentReader()
+
+
+class _Run:
+    """Adds the messages and steps of one trajectory."""
+
+    def __init__(
+        self, builder: GraphBuilder, history: list[Record], steps: list[Record]
+    ) -> None:
+        self._builder = builder
+        self._flow = FlowTracker(builder)
+        self._history = history
+        self._steps = steps
+        self._agents: dict[str, int] = {}
+        self._prompts = _prompts(history)
+
+    def add(self) -> None:
+        if not self._history:
+            for step in self._steps:
+                said = text_of(step.get("response")) or text_of(step.get("thought"))
+                self._add_step(self._agent(DEFAULT_AGENT), said, step, step, None)
+            return
+        answers = _observations(self._history)
+        used = {place for places in answers.values() for place in places}
+        count = sum(_is_assistant(record) for record in self._history)
+        matched = self._steps if count == len(self._steps) else []
+        if self._steps and not matched:
+            self._builder.warn(
+                f"the history has {count} actions and the trajectory {len(self._steps)} steps: "
+                "the history was read"
+            )
+        taken = 0
+        for position, record in enumerate(self._history):
+            name = text_of(record.get("agent")) or DEFAULT_AGENT
+            if position in used or self._prompts.get(name, (None, ""))[0] == position:
+                continue
+            if _is_assistant(record):
+                step = matched[taken] if matched else {}
+                taken += 1
+                seen = [self._history[place] for place in answers.get(position, [])]
+                said = text_of_content(record.get("content"))
+                self._add_step(self._agent(name), said, record, step, seen)
+            else:
+                self._add_prompt(record, name)
+
+    def _agent(self, name: str) -> int:
+        if name not in self._agents:
+            kind: AgentKind = "agent"
+            role: Role | None = None
+            if name == USER:
+                kind, role = "human", "human"
+            elif name == ENVIRONMENT:
+                kind, role = "environment", "environment"
+            attributes: Attributes = {}
+            if name in self._prompts:
+                attributes["system_prompt"] = self._prompts[name][1]
+            self._agents[name] = self._builder.new_agent(
+                name, role=role or self._solver(name), kind=kind, attributes=attributes
+            )
+        return self._agents[name]
+
+    def _solver(self, name: str) -> Role:
+        role = self._builder.role_of(name)
+        return "solver" if role == "unknown" else role
+
+    def _add_prompt(self, record: Record, receiver: str) -> None:
+        """The issue, a demonstration, or what the harness says between two actions."""
+        content = text_of_content(record.get("content"))
+        is_first = not self._flow_began() and record.get("role") == "user"
+        is_demo = record.get("is_demo") is True
+        sender = USER if is_first and not is_demo else ENVIRONMENT
+        agent, to = self._agent(sender), self._agent(receiver)
+        node = self._builder.add(
+            "agent_message",
+            sender,
+            agent=agent,
+            recipients=(to,),
+            delivery="explicit",
+            content=content,
+            attributes={**_kept(record), "chat_role": text_of(record.get("role"))},
+        )
+        self._flow.act(node, agent, recipients=(to,))
+        if sender == USER and content and self._builder.task is None:
+            set_task_from_text(self._builder, content)
+
+    def _flow_began(self) -> bool:
+        return any(
+            name not in (USER, ENVIRONMENT) and self._flow.last_action(agent) is not None
+            for name, agent in self._agents.items()
+        )
+
+    def _add_step(
+        self,
+        agent: int,
+        said: str | None,
+        record: Record,
+        step: Record,
+        seen: list[Record] | None,
+    ) -> None:
+        """The words of a step, then its action with what came of it."""
+        name = self._builder.agent_name(agent)
+        attributes = {**_kept(record), **_kept(step)}
+        action = text_of(record.get("action")) or text_of(step.get("action"))
+        calls = calls_of(record) or calls_of(step)
+        if said or not (calls or action):
+            node = self._builder.add(
+                "agent_message", name, agent=agent, content=said, attributes=attributes
+            )
+            self._flow.act(node, agent)
+        if not calls and action and action.strip():
+            calls = [ChatCall(_command(action), None, None)]
+        if not calls:
+            return
+        texts = [text_of_content(message.get("content")) for message in seen or []]
+        if not texts:
+            texts = [text_of(step.get("observation"))]
+        nodes = []
+        for number, call in enumerate(calls):
+            extra: Attributes = {} if said else dict(attributes)
+            if action is not None and number == 0:
+                extra["action"] = action
+            if call.id is not None:
+                extra["call_id"] = call.id
+            if call.arguments is not None:
+                extra["arguments"] = call.arguments
+            last = number == len(calls) - 1
+            result = texts[number] if number < len(texts) else None
+            if last and len(texts) > len(calls):
+                result = "\n".join(text for text in texts[number:] if text)
+            nodes.append(
+                self._builder.add(
+                    "tool_call", call.name, agent=agent, content=result, attributes=extra
+                )
+            )
+        self._flow.act_together(nodes, agent)
+
+
+def _prompts(history: list[Record]) -> dict[str, tuple[int, str]]:
+    """The place and text of each agent's first system message."""
+    found: dict[str, tuple[int, str]] = {}
+    for position, record in enumerate(history):
+        if record.get("role") == "system":
+            name = text_of(record.get("agent")) or DEFAULT_AGENT
+            content = text_of_content(record.get("content"))
+            if content is not None:
+                found.setdefault(name, (position, content))
+    return found
+
+
+def _observations(history: list[Record]) -> dict[int, list[int]]:
+    """For each assistant's message, where the observations of its action stand.
+
+    They are the messages right after it, of the same agent, that are not marked as anything
+    else; a model without tool calls gets them in the role of the user.
+    """
+    found: dict[int, list[int]] = {}
+    waiting: dict[str, int] = {}
+    for position, record in enumerate(history):
+        name = text_of(record.get("agent")) or DEFAULT_AGENT
+        if _is_assistant(record):
+            waiting.pop(name, None)
+            if calls_of(record) or text_of(record.get("action")):
+                waiting[name] = position
+        elif record.get("role") == "tool" and name in waiting:
+            found.setdefault(waiting[name], []).append(position)
+        elif record.get("role") == "user" and name in waiting and not _is_demo(record):
+            found.setdefault(waiting.pop(name), []).append(position)
+    return found
+
+
+def _is_assistant(record: Record) -> bool:
+    return record.get("role") == "assistant" and not _is_demo(record)
+
+
+def _is_demo(record: Record) -> bool:
+    return record.get("is_demo") is True
+
+
+def _command(action: str) -> str:
+    """The program that an action starts: the first word of its first line."""
+    return action.split()[0][:100]
+
+
+def _kept(record: Record) -> Attributes:
+    return {key: record[key] for key in _KEPT if record.get(key) not in (None, "", [], {})}
+
+
+def _objects(value: Any) -> list[Record]:
+    if not isinstance(value, list):
+        return []
+    return [item if isinstance(item, dict) else {"content": item} for item in value]
+
+
+def _outcome(builder: GraphBuilder, info: Any) -> Outcome:
+    if not isinstance(info, dict):
+        return Outcome()
+    stats = info.get("model_stats")
+    stats = stats if isinstance(stats, dict) else {}
+    calls = _count(stats.get("api_calls"))
+    measured = bool(calls) or bool(_count(stats.get("tokens_sent")))
+    cost = stats.get("instance_cost")
+    has_cost = measured and isinstance(cost, int | float) and not isinstance(cost, bool)
+    for key in ("swe_agent_version", "swe_agent_hash", "edited_files30"):
+        if info.get(key) not in (None, ""):
+            builder.attributes[key] = info[key]
+    return Outcome(
+        answer=text_of(info.get("submission")),
+        termination=text_of(info.get("exit_status")),
+        tokens_in=_count(stats.get("tokens_sent")) if measured else None,
+        tokens_out=_count(stats.get("tokens_received")) if measured else None,
+        calls=calls if measured else None,
+        cost=float(cost) if has_cost and cost is not None and abs(cost) < 1e300 else None,
+    )
+
+
+def _count(value: Any) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < 2**63 else None
+
+
+def _is_steps(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and isinstance(value[0], dict)
+        and "action" in value[0]
+        and ("observation" in value[0] or "thought" in value[0] or "response" in value[0])
+    )
+
+
+def _is_history(value: Any) -> bool:
+    if not isinstance(value, list) or not value or not isinstance(value[0], dict):
+        return False
+    first = value[0]
+    return "role" in first and "content" in first and any(key in first for key in _MESSAGE)
