@@ -23,6 +23,7 @@ BUILT_IN: dict[str, str] = {
     "otlp": "ingest.readers.otlp:OtlpReader",
     "worfbench": "ingest.readers.worfbench:WorfBenchReader",
     "taskmaster": "ingest.readers.taskmaster:TaskMasterReader",
+    "langsmith": "ingest.readers.langsmith:LangSmithReader",
     "langfuse": "ingest.readers.langfuse:LangfuseReader",
     "chatdev-log": "ingest.readers.chatdev_log:ChatDevLogReader",
     "chatdev-puppeteer": "ingest.readers.puppeteer:PuppeteerReader",

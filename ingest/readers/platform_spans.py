@@ -19,7 +19,14 @@ from ingest.readers.chat_payload import (
     text_in,
 )
 from ingest.readers.decoding import text_of
-from ingest.readers.otlp_attributes import AGENT, KEPT_CHARACTERS, LLM, TOOL_KINDS, Facts
+from ingest.readers.otlp_attributes import (
+    AGENT,
+    KEPT_CHARACTERS,
+    LLM,
+    TOOL,
+    TOOL_KINDS,
+    Facts,
+)
 from ingest.readers.otlp_wire import whole_number
 
 CHAIN = "CHAIN"
@@ -120,8 +127,22 @@ def read_payload(facts: Facts, given: Any, put_out: Any) -> list[Call]:
                 facts.status = "ok" if said == "success" else "error"
     else:
         facts.asked = asked_in(given) if root or facts.category == AGENT else None
+        command = _command(put_out)
+        if command is not None:
+            put_out = command.get("update")
+            if isinstance(target := command.get("goto"), str) and target:
+                facts.extra["goto"] = target
         facts.text = (answer_in(put_out) if root else text_in(put_out)) or facts.text
     return calls
+
+
+def _command(put_out: Any) -> dict[str, Any] | None:
+    """LangGraph's order to go to another node, None where the output is something else."""
+    if isinstance(put_out, dict) and len(put_out) == 1 and "output" in put_out:
+        put_out = put_out["output"]
+    if isinstance(put_out, dict) and {"goto", "update"} <= put_out.keys():
+        return put_out
+    return None
 
 
 def tool_answer(put_out: Any) -> ChatMessage | None:
@@ -136,20 +157,27 @@ def settle_agents(found: dict[str, Facts], undecided: set[str], workflow: Any) -
     """Decides which spans without a type are an agent's turn.
 
     A span that carries another agent's name than the span around it, and that puts something
-    out, is. A root that is called like the workflow and holds agents is none, whatever the
-    instrumentation calls it.
+    out, is. One that only sends the run on to another agent is a handoff. A root that is
+    called like the workflow and holds agents is no agent, whatever the instrumentation says.
 
     Args:
         found: The spans by id; changed in place.
         undecided: Ids of spans whose type says nothing.
         workflow: The trace's name.
     """
+    names = {facts.agent for facts in found.values()}
+    parents = {facts.parent for facts in found.values()}
     for key in undecided:
         facts = found[key]
-        if facts.agent is not None and facts.text is not None:
-            outer = found.get(facts.parent) if facts.parent is not None else None
-            if outer is None or outer.agent != facts.agent:
-                facts.category = AGENT
+        if facts.agent is None:
+            continue
+        outer = found.get(facts.parent) if facts.parent is not None else None
+        if outer is not None and outer.agent == facts.agent:
+            continue
+        if facts.text is not None:
+            facts.category = AGENT
+        elif facts.extra.get("goto") in names and key not in parents:
+            facts.category, facts.tool = TOOL, f"transfer_to_{facts.extra['goto']}"
     holders = {facts.parent for facts in found.values() if facts.category == AGENT}
     for key, facts in found.items():
         if (

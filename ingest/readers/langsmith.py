@@ -1,0 +1,364 @@
+"""LangSmith runs: what its clients send (``post`` and ``patch``), and what it exports.
+
+A file holds batches, single runs, lists of runs, or runs with their ``child_runs`` inside; one
+JSON value, or one a line. A run that was posted and patched is one: what the patch says later
+fills and replaces. The place in the tree and the start stand in ``dotted_order``, in UTC, also
+where ``parent_run_id`` is missing and ``start_time`` has no zone.
+
+A trace is a run of the team. What its spans mean is decided as for OTLP
+(:mod:`ingest.readers.otlp_tree`, :mod:`ingest.readers.otlp_flow`); agents are told by
+LangGraph's metadata.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from graphstore.errors import GraphError, InputError
+from graphstore.model import Attributes, CollaborationGraph, GraphKind, Status
+from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
+from ingest.readers.chat_payload import Call, answer_in, decoded, messages_of
+from ingest.readers.decoding import REPAIRED
+from ingest.readers.instants import from_iso
+from ingest.readers.json_values import values
+from ingest.readers.langgraph_names import agent_in
+from ingest.readers.otlp_attributes import KEPT_CHARACTERS, LLM, TOOL, Facts
+from ingest.readers.otlp_flow import follow
+from ingest.readers.otlp_tree import grow
+from ingest.readers.otlp_wire import real_number
+from ingest.readers.platform_spans import (
+    CHAIN,
+    CallBook,
+    count_at,
+    first,
+    read_payload,
+    settle_agents,
+    text_at,
+    total_cost,
+    with_verdict,
+)
+from ingest.readers.sample_json import first_value
+from ingest.readers.span_graph import fill
+
+_TYPES = {"llm": LLM, "tool": TOOL, "retriever": "RETRIEVER", "embedding": "EMBEDDING"}
+_RUN_TYPES = frozenset({*_TYPES, "chain", "prompt", "parser"})
+_DOTTED = re.compile(
+    r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
+    r"(?P<fraction>\d*)Z(?P<id>.+)"
+)
+_SESSIONS = ("thread_id", "session_id", "conversation_id")
+_PRESENT = frozenset({"inputs", "outputs", "extra", "serialized", "events", "tags"})
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
+class LangSmithReader:
+    """LangSmith runs, as sent or as exported."""
+
+    format = "langsmith"
+    title = "LangSmith runs"
+    kind: GraphKind = "run"
+    version = "1"
+    capabilities = Capabilities(
+        time="yes",
+        tokens="yes",
+        recipients="partly",
+        outcome="partly",
+        notes=(
+            "Actions are runs of type llm, tool, retriever and embedding, and nodes of "
+            "LangGraph with none of them inside; other runs contain them.",
+            "Agents are what LangGraph's metadata name; without any, one agent stands for all.",
+            "The method is the name of the outermost run.",
+            "Feedback is kept as evaluations; one that is called correctness, success or the "
+            "like is the outcome.",
+        ),
+    )
+
+    def sniff(self, sample: bytes) -> bool:
+        """Whether the first value holds LangSmith runs."""
+        value = first_value(sample)
+        if isinstance(value, dict):
+            for key in ("post", "patch", "runs"):
+                held = value.get(key)
+                if isinstance(held, list) and held and not _is_run(value):
+                    return any(_is_run(run) for run in held)
+        if isinstance(value, list):
+            value = value[0] if value else None
+        return _is_run(value)
+
+    def read(
+        self, file: TraceFile, context: ReadContext
+    ) -> Iterator[CollaborationGraph | Rejection]:
+        """Yields a run for each trace, in the order of the file.
+
+        Raises:
+            InputError: The file cannot be read; nothing of it was yielded.
+        """
+        runs: dict[str, dict[str, Any]] = {}
+        repaired = False
+        for value, was_repaired in values(file):
+            repaired = repaired or was_repaired
+            _collect(value, runs)
+        if not runs:
+            raise InputError("it holds no run", file=file.uri)
+        traces: dict[str, _Trace] = {}
+        for key, run in runs.items():
+            identity = text_at(run, "trace_id") or _root(key, runs)
+            traces.setdefault(identity, _Trace()).runs[key] = run
+        for identity, trace in traces.items():
+            try:
+                yield self._graph(identity, trace, file, context, repaired)
+            except InputError as error:
+                yield Rejection(file.uri, identity, error.reason)
+
+    def _graph(
+        self,
+        identity: str,
+        trace: "_Trace",
+        file: TraceFile,
+        context: ReadContext,
+        repaired: bool,
+    ) -> CollaborationGraph:
+        tree = grow(_facts(identity, trace))
+        if not any(tree.kinds):
+            raise GraphError("it has no model or tool run, and no agent")
+        builder = context.builder(self, file, _ENCODER.encode(tree.spans), record=identity)
+        if repaired:
+            builder.warn(REPAIRED)
+        roots = [place for place, parent in enumerate(tree.parents) if parent < 0]
+        root = trace.runs[tree.spans[roots[0]].id]
+        scores = _feedback(trace)
+        fill(
+            builder,
+            tree,
+            follow(tree),
+            context,
+            traces=[identity],
+            evaluations=scores,
+            answer=answer_in(decoded(root.get("outputs"))) if len(roots) == 1 else None,
+            method=text_at(root, "name"),
+            framework="langgraph" if trace.langgraph else None,
+        )
+        if (project := text_at(root, "session_name")) is not None:
+            builder.attributes["project"] = project
+        if (session := text_at(_metadata(root), *_SESSIONS)) is not None:
+            builder.attributes["session"] = session
+        if root.get("tags"):
+            builder.attributes["tags"] = root["tags"]
+        costs = [
+            real_number(trace.runs[span.id].get("total_cost"))
+            for span, action in zip(tree.spans, tree.kinds, strict=True)
+            if action is not None
+        ]
+        builder.outcome = msgspec.structs.replace(
+            with_verdict(builder.outcome, scores), cost=total_cost(costs)
+        )
+        return builder.build()
+
+
+LANGSMITH = LangSmithReader()
+
+
+@dataclass(slots=True)
+class _Trace:
+    """The runs of one trace by id, and whether LangGraph's metadata was found."""
+
+    runs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    langgraph: bool = False
+
+
+def _is_run(value: Any) -> bool:
+    if not isinstance(value, dict) or "id" not in value:
+        return False
+    dotted = value.get("dotted_order")
+    if isinstance(dotted, str) and _DOTTED.match(dotted) is not None:
+        return True
+    return value.get("run_type") in _RUN_TYPES and (
+        "trace_id" in value or "child_runs" in value or "session_id" in value
+    )
+
+
+def _collect(value: Any, runs: dict[str, dict[str, Any]]) -> None:
+    """Adds the runs that a value holds; a later part of a run fills and replaces."""
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, list):
+            waiting.extend(reversed(current))
+        elif isinstance(current, dict):
+            if not isinstance(current.get("id"), str) or "post" in current:
+                held = [current.get(key) for key in ("post", "patch", "runs")]
+                waiting.extend(one for one in reversed(held) if isinstance(one, list))
+                continue
+            key = current["id"]
+            said = {
+                name: part
+                for name, part in current.items()
+                if name != "child_runs" and part is not None and (part or name not in _PRESENT)
+            }
+            runs[key] = {**runs.get(key, {}), **said}
+            children = current.get("child_runs")
+            waiting.extend(
+                {"parent_run_id": key, **child}
+                for child in (children if isinstance(children, list) else ())
+                if isinstance(child, dict)
+            )
+
+
+def _root(key: str, runs: dict[str, dict[str, Any]]) -> str:
+    """The id of the outermost run around one, as far as the runs tell."""
+    seen: set[str] = set()
+    while key not in seen:
+        seen.add(key)
+        run = runs.get(key, {})
+        path = _path(run)
+        if len(path) > 1:
+            return path[0][1]
+        parent = text_at(run, "parent_run_id")
+        if parent is None or parent not in runs:
+            return parent or key
+        key = parent
+    return min(seen)
+
+
+def _path(run: dict[str, Any]) -> list[tuple[int | None, str]]:
+    """Start in nanoseconds and id of each run from the outermost to this one."""
+    found = []
+    for part in (text_at(run, "dotted_order") or "").split("."):
+        match = _DOTTED.fullmatch(part)
+        if match is not None:
+            date = f"{match['year']}-{match['month']}-{match['day']}"
+            time = f"{match['hour']}:{match['minute']}:{match['second']}"
+            start = from_iso(f"{date}T{time}.{match['fraction'] or '0'}Z")
+            found.append((start, match["id"]))
+    return found
+
+
+def _times(run: dict[str, Any]) -> tuple[int | None, int | None]:
+    """Start and end; without a zone they are UTC where ``dotted_order`` proves it."""
+    path = _path(run)
+    ordered = path[-1][0] if path else None
+    start_text, end_text = run.get("start_time"), run.get("end_time")
+    start, end = from_iso(start_text), from_iso(end_text)
+    if start is None and isinstance(start_text, str):
+        start = from_iso(start_text + "Z")
+        if start is not None and (ordered is None or abs(start - ordered) > 1_000_000_000):
+            start = None
+    if end is None and start is not None and isinstance(end_text, str):
+        end = from_iso(end_text + "Z") if ordered is not None else None
+    return (ordered if start is None else start), end
+
+
+def _metadata(run: dict[str, Any]) -> dict[str, Any]:
+    extra = run.get("extra")
+    found = extra.get("metadata") if isinstance(extra, dict) else None
+    found = found if isinstance(found, dict) else run.get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def _facts(identity: str, trace: _Trace) -> list[Facts]:
+    """What the runs of a trace say, in the order of the file."""
+    found: dict[str, Facts] = {}
+    undecided: set[str] = set()
+    book = CallBook()
+    for key, run in trace.runs.items():
+        facts, calls = _read(key, identity, run, trace)
+        found[key] = facts
+        if facts.category == CHAIN:
+            undecided.add(key)
+        book.note(facts, calls)
+    settle_agents(found, undecided, None)
+    book.settle()
+    return list(found.values())
+
+
+def _read(
+    key: str, identity: str, run: dict[str, Any], trace: _Trace
+) -> tuple[Facts, list[Call]]:
+    metadata = _metadata(run)
+    path = _path(run)
+    parent = text_at(run, "parent_run_id") or (path[-2][1] if len(path) > 1 else None)
+    start, end = _times(run)
+    extra: dict[str, Any] = {}
+    for kept in ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns"):
+        if kept in metadata:
+            trace.langgraph = True
+            extra[kept] = metadata[kept]
+    error = text_at(run, "error")
+    if error is not None:
+        extra["status_message"] = error[:KEPT_CHARACTERS]
+    status: Status | None = "ok" if run.get("status") == "success" else None
+    kind = text_at(run, "run_type") or ""
+    facts = Facts(
+        trace=identity,
+        id=key,
+        parent=parent,
+        name=text_at(run, "name") or "",
+        start=start,
+        end=end,
+        category=_TYPES.get(kind, CHAIN),
+        status=status if error is None else "error",
+        service=None,
+        scope=None,
+        agent=agent_in(metadata) or text_at(metadata, "agent_name"),
+        agent_id=None,
+        node=None,
+        node_parent=None,
+        tool=None,
+        text=None,
+        asked=None,
+        tokens_in=None,
+        tokens_out=None,
+        call=None,
+        calls=None,
+        answers=None,
+        links=None,
+        session=None,
+        extra=extra,
+    )
+    outputs = decoded(run.get("outputs"))
+    calls = read_payload(facts, decoded(run.get("inputs")), outputs)
+    if facts.category in (LLM, "EMBEDDING"):
+        facts.tokens_in, facts.tokens_out = _tokens(run, metadata, outputs)
+        model = text_at(metadata, "ls_model_name")
+        if model is not None:
+            extra["model"] = model
+    return facts, calls
+
+
+def _tokens(
+    run: dict[str, Any], metadata: dict[str, Any], outputs: Any
+) -> tuple[int | None, int | None]:
+    """Tokens read and written, from the first place that counts them."""
+    places: list[Any] = [metadata.get("usage_metadata")]
+    if isinstance(outputs, dict):
+        places += [outputs.get("usage_metadata"), outputs.get("usage")]
+        places += [message.raw.get("usage_metadata") for message in messages_of(outputs) or ()]
+        if isinstance(llm_output := outputs.get("llm_output"), dict):
+            places.append(llm_output.get("token_usage"))
+    places.append(run if run.get("total_tokens") else None)
+    for usage in places:
+        read = count_at(usage, "input_tokens", "prompt_tokens")
+        written = count_at(usage, "output_tokens", "completion_tokens")
+        if read is not None or written is not None:
+            return read, written
+    return None, None
+
+
+def _feedback(trace: _Trace) -> list[Attributes]:
+    """Feedback on runs as evaluations, in the order of the file."""
+    found: list[Attributes] = []
+    for key, run in trace.runs.items():
+        stats = run.get("feedback_stats")
+        for name, said in sorted(stats.items()) if isinstance(stats, dict) else ():
+            if not isinstance(said, dict):
+                continue
+            one: Attributes = {"name": name}
+            if (score := real_number(first(said, "avg") or said.get("avg"))) is not None:
+                one["score"] = score
+            if text_at(run, "parent_run_id") is not None:
+                one["of"] = key
+            found.append(one)
+    return found
