@@ -37,6 +37,8 @@ BUILT_IN: dict[str, str] = {
     "adk-session": "ingest.readers.adk:AdkReader",
     "tau-bench": "ingest.readers.tau_bench:TauBenchReader",
     "swe-agent": "ingest.readers.swe_agent:SweAgentReader",
+    "ag2-channel": "ingest.readers.ag2_channel:Ag2ChannelReader",
+    "ag2-chat": "ingest.readers.ag2_chat:Ag2ChatReader",
 }
 """Formats that come with masgraph, the most specific first; they need no installed metadata."""
 
