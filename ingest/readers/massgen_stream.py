@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal
 
 ActionKind = Literal["text", "answer", "vote", "tool", "error", "final", "notice"]
@@ -21,6 +22,9 @@ _NOTICE = re.compile(r"\s*(?:✅|❌|🔄|🔁|⚠️?|\[[^\]\n]+\] (?:✅|❌|�
 _RECORDED = re.compile(r"\[[^\]\n]+\] ✅ Vote recorded for (?P<candidate>.+?)\s*\Z")
 _REFUSED = re.compile(r"Vote invalid|Cannot vote|Invalid vote")
 
+_MARKS = frozenset("💡🗳🎤🔍🛠🔧💻📂✅❌🔄🔁⚠[")
+"""What a chunk begins with that is more than streamed text; all others are told at a glance."""
+
 _SHORTEST_NOTICE = 12
 """Characters: streamed text may hold a mark alone, a notice says something."""
 
@@ -31,8 +35,8 @@ class Action:
 
     Attributes:
         chunks: How many chunks of the stream are in it, its notices included.
-        started: Time of its first chunk, as nanoseconds of a clock without a zone.
-        ended: Time of its last own chunk.
+        first_time: Of its first own chunk, as the file has it.
+        last_time: Of its last own chunk.
         value: An answer's text, or a vote's reason.
         alias: The name that a vote used.
         candidate: The agent that a vote was recorded for.
@@ -45,8 +49,6 @@ class Action:
     notices: list[str] = field(default_factory=list)
     types: list[str] = field(default_factory=list)
     chunks: int = 0
-    started: int | None = None
-    ended: int | None = None
     first_time: str | None = None
     last_time: str | None = None
     value: str | None = None
@@ -60,6 +62,16 @@ class Action:
     def content(self) -> str:
         """The text of its own chunks."""
         return "".join(self.parts)
+
+    @cached_property
+    def started(self) -> int | None:
+        """Nanoseconds of a clock without a zone. Asked for when the stream has ended."""
+        return local_nanoseconds(self.first_time)
+
+    @cached_property
+    def ended(self) -> int | None:
+        """Likewise, of its last chunk."""
+        return local_nanoseconds(self.last_time)
 
 
 class Stream:
@@ -84,7 +96,9 @@ class Stream:
 
     def _chunk(self, text: str, time: Any, type_: Any) -> None:
         last = self.actions[-1] if self.actions else None
-        if found := _ANSWER.match(text):
+        if text.lstrip()[:1] not in _MARKS:
+            action = self._streamed(last)
+        elif found := _ANSWER.match(text):
             action = self._new("answer")
             action.value = found["value"].strip().removeprefix('"').removesuffix('"')
         elif found := _VOTE.match(text):
@@ -100,12 +114,16 @@ class Stream:
         elif _NOTICE.match(text) and len(text.strip()) >= _SHORTEST_NOTICE:
             self._notice(last, text, time, type_)
             return
-        elif last is not None and last.kind in ("text", "final") and not last.notices:
-            action = last
         else:
-            action = self._new("text")
+            action = self._streamed(last)
         action.parts.append(text)
         _clock(action, time, type_)
+
+    def _streamed(self, last: Action | None) -> Action:
+        """The message that streamed text goes on with: a notice ends the one before."""
+        if last is not None and last.kind in ("text", "final") and not last.notices:
+            return last
+        return self._new("text")
 
     def _new(self, kind: ActionKind) -> Action:
         action = Action(kind, self._agent)
@@ -159,12 +177,9 @@ def _clock(action: Action, time: Any, type_: Any) -> None:
     action.chunks += 1
     if isinstance(type_, str) and type_ not in action.types:
         action.types.append(type_)
-    at = local_nanoseconds(time)
-    if at is None:
-        return
-    if action.started is None:
-        action.started, action.first_time = at, time
-    action.ended, action.last_time = at, time
+    if isinstance(time, str):
+        action.first_time = action.first_time or time
+        action.last_time = time
 
 
 def local_nanoseconds(time: Any) -> int | None:

@@ -111,9 +111,8 @@ class PuppeteerReader:
             InputError: It holds no step, or is a log without structure.
         """
         data = file.data()
-        text = _text(data)
-        if RECORD.match(text):
-            yield self._meta(text, data, file, context)
+        if RECORD.match(_text(data[:1000])):
+            yield self._meta(_text(data), data, file, context)
             return
         paths, repaired = _paths(data, file)
         for number, steps in enumerate(paths):
