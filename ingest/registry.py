@@ -24,6 +24,7 @@ BUILT_IN: dict[str, str] = {
     "worfbench": "ingest.readers.worfbench:WorfBenchReader",
     "taskmaster": "ingest.readers.taskmaster:TaskMasterReader",
     "langsmith": "ingest.readers.langsmith:LangSmithReader",
+    "openai-agents-spans": "ingest.readers.openai_agents_spans:OpenAIAgentsSpansReader",
     "langfuse": "ingest.readers.langfuse:LangfuseReader",
     "chatdev-log": "ingest.readers.chatdev_log:ChatDevLogReader",
     "chatdev-puppeteer": "ingest.readers.puppeteer:PuppeteerReader",

@@ -33,6 +33,7 @@ from ingest.readers.platform_spans import (
     CHAIN,
     CallBook,
     count_at,
+    empty_facts,
     first,
     read_payload,
     settle_agents,
@@ -291,33 +292,18 @@ def _read(
         extra["status_message"] = error[:KEPT_CHARACTERS]
     status: Status | None = "ok" if run.get("status") == "success" else None
     kind = text_at(run, "run_type") or ""
-    facts = Facts(
-        trace=identity,
-        id=key,
+    facts = empty_facts(
+        identity,
+        key,
         parent=parent,
         name=text_at(run, "name") or "",
         start=start,
         end=end,
         category=_TYPES.get(kind, CHAIN),
-        status=status if error is None else "error",
-        service=None,
-        scope=None,
-        agent=agent_in(metadata) or text_at(metadata, "agent_name"),
-        agent_id=None,
-        node=None,
-        node_parent=None,
-        tool=None,
-        text=None,
-        asked=None,
-        tokens_in=None,
-        tokens_out=None,
-        call=None,
-        calls=None,
-        answers=None,
-        links=None,
-        session=None,
-        extra=extra,
     )
+    facts.status = status if error is None else "error"
+    facts.agent = agent_in(metadata) or text_at(metadata, "agent_name")
+    facts.extra = extra
     outputs = decoded(run.get("outputs"))
     calls = read_payload(facts, decoded(run.get("inputs")), outputs)
     if facts.category in (LLM, "EMBEDDING"):

@@ -48,6 +48,46 @@ _VERDICTS = frozenset(
 )
 
 
+def empty_facts(
+    trace: str,
+    id: str,
+    *,
+    parent: str | None,
+    name: str,
+    start: int | None,
+    end: int | None,
+    category: str,
+) -> Facts:
+    """A span of which nothing but its place is known yet; see :class:`Facts`."""
+    return Facts(
+        trace=trace,
+        id=id,
+        parent=parent,
+        name=name,
+        start=start,
+        end=end,
+        category=category,
+        status=None,
+        service=None,
+        scope=None,
+        agent=None,
+        agent_id=None,
+        node=None,
+        node_parent=None,
+        tool=None,
+        text=None,
+        asked=None,
+        tokens_in=None,
+        tokens_out=None,
+        call=None,
+        calls=None,
+        answers=None,
+        links=None,
+        session=None,
+        extra={},
+    )
+
+
 class CallBook:
     """Which tool calls of a run have a span of their own."""
 
