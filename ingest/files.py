@@ -40,8 +40,9 @@ BOMB_RATIO = 400
 """A gzip file that grows past both, ``BOMB_BYTES`` and ``BOMB_RATIO`` times its own size, is
 refused: no trace compresses like that, and a small file could fill the memory."""
 
-SKIPPED_IN_FOLDERS = (".*", "*.db", "*.db-*", "*.db.*")
-"""Names that a folder's walk leaves out: hidden files, and stores with their logs and locks."""
+SKIPPED_IN_FOLDERS = (".*", "*.db", "*.db-*", "*.db.*", "*.mapping.toml")
+"""Names that a folder's walk leaves out: hidden files, stores with their logs and locks, and
+what says how the table beside it is to be read."""
 
 _BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"

@@ -1,0 +1,100 @@
+"""Rows of a table: CSV with any of the usual delimiters, or Parquet."""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from graphstore.errors import InputError
+from ingest.reader import TraceFile
+
+PARQUET = b"PAR1"
+DELIMITERS = (",", ";", "\t", "|")
+_LONGEST_CELL = 1 << 30
+
+
+def header_of(line: str) -> tuple[str, list[str]]:
+    """The delimiter of a table and the names of its columns, by its first line.
+
+    The delimiter that parts the line into most cells is taken.
+
+    Args:
+        line: The first line, without its end.
+    """
+    parted = [(delimiter, _cells(line, delimiter)) for delimiter in DELIMITERS]
+    return max(parted, key=lambda pair: len(pair[1]))
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
+    except csv.Error:
+        return []
+
+
+def read_rows(file: TraceFile) -> tuple[list[str], Iterator[tuple[str, list[Any]]]]:
+    """The columns of a table, and its rows with their places in the file.
+
+    Args:
+        file: CSV, tab-separated values and the like in UTF-8, or Parquet.
+
+    Returns:
+        Names of columns; rows as ``(place, cells)``. An empty cell is an empty text in CSV
+        and None in Parquet.
+
+    Raises:
+        InputError: It is no table. Also while the rows are read.
+    """
+    data = file.data()
+    if data.startswith(PARQUET):
+        return _parquet(data, file.uri)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        reason = f"the table is not UTF-8 at byte {error.start}"
+        raise InputError(reason, file=file.uri) from error
+    text = text.lstrip("\r\n")
+    if not text.strip():
+        raise InputError("the table is empty", file=file.uri)
+    delimiter, header = header_of(text.split("\n", 1)[0].rstrip("\r"))
+    return header, _csv(text, delimiter, file.uri)
+
+
+def _csv(text: str, delimiter: str, uri: str) -> Iterator[tuple[str, list[Any]]]:
+    before = csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for number, row in enumerate(reader):
+            if number and row:
+                yield f"line {line}", row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        reason = f"the row that begins in line {line} is no CSV: {error}"
+        raise InputError(reason, file=uri) from error
+    finally:
+        csv.field_size_limit(before)
+
+
+def _parquet(data: bytes, uri: str) -> tuple[list[str], Iterator[tuple[str, list[Any]]]]:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.ParquetFile(io.BytesIO(data))
+        header = list(table.schema_arrow.names)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise InputError("the Parquet file is damaged", file=uri) from error
+
+    def rows() -> Iterator[tuple[str, list[Any]]]:
+        number = 0
+        try:
+            for batch in table.iter_batches():
+                columns = [column.to_pylist() for column in batch.columns]
+                for row in zip(*columns, strict=True):
+                    number += 1
+                    yield f"row {number}", list(row)
+        except (pyarrow.ArrowException, OSError, ValueError) as error:
+            raise InputError("the Parquet file is damaged", file=uri) from error
+
+    return header, rows()
