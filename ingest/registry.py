@@ -32,6 +32,8 @@ BUILT_IN: dict[str, str] = {
     "metagpt-team": "ingest.readers.metagpt:MetaGptReader",
     "dylan": "ingest.readers.dylan:DylanReader",
     "agentverse": "ingest.readers.agentverse:AgentVerseReader",
+    "chatdev-config": "ingest.readers.chatdev_config:ChatDevConfigReader",
+    "marble": "ingest.readers.marble:MarbleReader",
     "autogen-messages": "ingest.readers.autogen_messages:AutoGenMessagesReader",
     "autogen-taskresult": "ingest.readers.autogen_taskresult:AutoGenTaskResultReader",
     "autogen-console": "ingest.readers.autogen_console:AutoGenConsoleReader",

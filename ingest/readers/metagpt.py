@@ -233,7 +233,10 @@ class _Run:
         self._messages = messages
         self._builder = builder
         self._unknown: dict[str, int] = {}
-        units = [(role.name, _shared_role(role, builder), role.described) for role in roles]
+        units = [
+            (role.name, _shared_role(role, builder), builder.policy.attributes(role.described))
+            for role in roles
+        ]
         builder.organization = make_organization(
             "MetaGPT team",
             units,
