@@ -19,7 +19,7 @@ def plain(value: Any) -> Any:
         value: Whatever the driver returned.
 
     Returns:
-        Scalars, lists and maps. Nodes and relations become their property maps, paths maps
+        Scalars, lists and maps, their keys in order. Nodes and relations become their property maps, paths maps
         of ``nodes`` and ``relationships``, times Python's own in microseconds, datetimes
         with a zone UTC, durations ISO 8601 texts, points maps. What is no number (NaN,
         infinity) is missing, as it is in the embedded engine.
@@ -31,7 +31,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(item) for item in value]
     if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}
+        return {name: plain(item) for name, item in sorted(value.items())}
     if isinstance(value, neo4j.graph.Node | neo4j.graph.Relationship):
         return {name: plain(item) for name, item in sorted(value.items())}
     if isinstance(value, neo4j.graph.Path):

@@ -227,6 +227,8 @@ def test_whole_nodes_relations_and_paths_are_plain_maps(store: GraphStore) -> No
     assert p == {"nodes": both, "relationships": [r]}
     assert both[1] == b
     assert m == {"node": both[0]}
+    ((m,),) = store.query("RETURN {b: 1, a: {d: 1, c: 2}} AS m").rows
+    assert repr(m) == "{'a': {'c': 2, 'd': 1}, 'b': 1}"
 
 
 def test_the_row_limit_cuts_and_says_so(store: GraphStore) -> None:
