@@ -10,7 +10,14 @@ from typing import Any, Self, TypeVar
 
 import kglite
 
-from graphstore import embedded_bulk, embedded_files, identity, operations, statements
+from graphstore import (
+    embedded_bulk,
+    embedded_files,
+    embedded_load,
+    identity,
+    operations,
+    statements,
+)
 from graphstore.embedded_values import plain
 from graphstore.errors import (
     NotFoundError,
@@ -258,6 +265,7 @@ class EmbeddedStore:
         try:
             with embedded_files.translated(self._path):
                 replayed = embedded_files.log_bytes(self._path)
+                was_undone = embedded_load.undo_unfinished(graph)
                 if graph.schema_version != _SCHEMA_VERSION:
                     embedded_bulk.declare_labels(graph)
                     for text in statements.index_statements():
@@ -273,6 +281,11 @@ class EmbeddedStore:
         self._graph = graph
         self._is_dirty = replayed > embedded_files.EMPTY_LOG_BYTES
         self.notices = embedded_files.unfinished_writes(self._path)
+        if was_undone:
+            self.notices += (
+                f"a write to {self._path} was not finished because its process died: what it "
+                "had begun was undone",
+            )
 
     def _load(self) -> None:
         # Taken before the file is read: a checkpoint in between is read twice, never missed.
@@ -327,6 +340,10 @@ class EmbeddedStore:
             graph.read_only(False)
             try:
                 yield graph
+            except embedded_load.UndoError:
+                self._graph = None
+                embedded_files.release(graph)
+                raise
             finally:
                 graph.read_only(True)
 
@@ -350,8 +367,11 @@ class EmbeddedStore:
         if new:
             with self._open_for_change() as handle:
                 prepared = operations.prepare(run, new)
-                embedded_bulk.merge_prepared(handle, prepared)
-            self._is_dirty = True
+                self._is_dirty = True
+                if sum(map(len, prepared.own.nodes.values())) < embedded_load.SMALLEST:
+                    embedded_bulk.merge_prepared(handle, prepared)
+                else:
+                    embedded_load.load_prepared(handle, prepared, [graph.id for graph in new])
             said += prepared.warnings
         return changes, said
 

@@ -67,26 +67,33 @@ def merge_prepared(graph: Any, prepared: Prepared) -> None:
     with warnings.catch_warnings():
         # The loader makes up a node for an end that is missing, and warns.
         warnings.simplefilter("ignore", UserWarning)
-        counts = _fill(detached, prepared)
+        counts = add_rows(detached, prepared)
     if detached.shape != counts:
-        raise StoreError(_missing_end(prepared))
+        raise StoreError(missing_end(prepared))
     graph.extend(detached, "preserve")
 
 
-def _fill(detached: Any, prepared: Prepared) -> tuple[int, int]:
+def add_rows(graph: Any, prepared: Prepared) -> tuple[int, int]:
+    """Loads rows with the engine's loader, a commit for each label and relation.
+
+    Args:
+        graph: The engine's handle.
+        prepared: The rows.
+
+    Returns:
+        The number of nodes and of relations among the rows.
+    """
     count = 0
     for rows in (prepared.shared, prepared.own):
         for label, new in rows.nodes.items():
-            _add_nodes(
-                detached, label, new, _present(LABELS_BY_NAME[label].all_properties, new)
-            )
+            _add_nodes(graph, label, new, _present(LABELS_BY_NAME[label].all_properties, new))
             count += len(new)
     relation_count = 0
     for rows in (prepared.shared, prepared.own):
         for (type_, source, target), links in rows.relations.items():
             properties = RELATIONS_BY_KEY[type_, source, target].properties
             columns = (*_ENDS, *_present(properties, links))
-            detached.add_relationships(
+            graph.add_relationships(
                 _frame(links, columns),
                 type_,
                 source,
@@ -94,12 +101,14 @@ def _fill(detached: Any, prepared: Prepared) -> tuple[int, int]:
                 target,
                 "target",
                 column_types=_types(columns),
+                conflict_handling="preserve",
             )
             relation_count += len(links)
     return count, relation_count
 
 
-def _missing_end(prepared: Prepared) -> str:
+def missing_end(prepared: Prepared) -> str:
+    """A sentence on the first relation whose end is not among the rows."""
     ids: dict[str, set[str]] = {}
     for rows in (prepared.shared, prepared.own):
         for label, new in rows.nodes.items():
@@ -117,7 +126,12 @@ def _add_nodes(
     graph: Any, label: str, rows: Sequence[Row], properties: Sequence[Property]
 ) -> None:
     graph.add_nodes(
-        _frame(rows, properties), label, "id", "name", column_types=_types(properties)
+        _frame(rows, properties),
+        label,
+        "id",
+        "name",
+        column_types=_types(properties),
+        conflict_handling="preserve",
     )
 
 

@@ -20,6 +20,7 @@ MAY_IMPORT = {
 STORES = {
     "graphstore.embedded",
     "graphstore.embedded_bulk",
+    "graphstore.embedded_load",
     "graphstore.neo4j",
     "graphstore.statements",
     "graphstore.operations",
@@ -30,6 +31,7 @@ MAY_HOLD_CYPHER = {
     "embedded.py",
     "embedded_bulk.py",
     "embedded_files.py",
+    "embedded_load.py",
     "neo4j.py",
     "statements.py",
     "dialect.py",  # examples of what only one engine takes

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from graphstore import embedded, embedded_files, operations
+from graphstore import embedded, embedded_bulk, embedded_files, embedded_load, operations
 from graphstore.builder import GraphBuilder
 from graphstore.embedded import EmbeddedStore
 from graphstore.embedded_values import iso_duration, plain
@@ -315,7 +315,23 @@ def with_a_lost_edge(graph):
     return msgspec.structs.replace(graph, edges=(*graph.edges, lost))
 
 
-def test_a_write_that_fails_in_the_middle_stores_nothing_of_it(path):
+@pytest.fixture(params=["merged", "loaded"])
+def way(request, monkeypatch):
+    """Both ways in which new graphs are stored: small batches are merged, large ones loaded."""
+    monkeypatch.setattr(embedded_load, "SMALLEST", 0 if request.param == "loaded" else 10**9)
+    return request.param
+
+
+def content(store):
+    """Everything that a store holds, in an order of its own."""
+    question = (
+        "MATCH (n) OPTIONAL MATCH (n)-[r]->(m) "
+        "RETURN properties(n) AS n, keys(n) AS k, type(r) AS t, properties(r) AS r, m.id AS m"
+    )
+    return sorted(map(repr, store.query(question, row_limit=10**6).rows))
+
+
+def test_a_write_that_fails_in_the_middle_stores_nothing_of_it(path, way):
     with EmbeddedStore(path) as store:
         store.write([chain(0)])
         before = store.counts()
@@ -328,8 +344,12 @@ def test_a_write_that_fails_in_the_middle_stores_nothing_of_it(path):
             store.write([changed])
         assert store.counts() == before
         assert store.read(chain(0).id) == chain(0)
+        stored = content(store)
+        assert store.write([chain(1)]).written == 1
+        assert store.delete([chain(1).id]) == 1
+        assert content(store) == stored
     with EmbeddedStore(path) as store:
-        assert store.counts() == before
+        assert content(store) == stored
 
 
 def test_ids_that_another_graph_has_are_refused(path):
@@ -341,25 +361,126 @@ def test_ids_that_another_graph_has_are_refused(path):
         assert list(store.graphs()) == [chain(0)]
 
 
-def test_both_ways_of_writing_store_the_same(path, tmp_path):
-    """A graph that is new is merged in bulk; one that replaces another is not."""
+def test_all_ways_of_writing_store_the_same(tmp_path, monkeypatch):
+    """New graphs are merged or loaded; one that replaces another takes statements."""
     runs = [chain(number) for number in range(3)]
     older = [chain(number, words="older") for number in range(3)]
     assert [run.id for run in runs] == [run.id for run in older]
-    question = (
-        "MATCH (n) OPTIONAL MATCH (n)-[r]->(m) "
-        "RETURN properties(n) AS n, keys(n) AS k, type(r) AS t, properties(r) AS r, m.id AS m"
-    )
+    found = []
+    for smallest, first in ((10**9, []), (0, []), (10**9, older), (0, older)):
+        monkeypatch.setattr(embedded_load, "SMALLEST", smallest)
+        with EmbeddedStore(tmp_path / f"{len(found)}.db") as store:
+            store.write(first)
+            assert store.write(runs).written == 3
+            found.append(content(store))
+        with EmbeddedStore(tmp_path / f"{len(found) - 1}.db") as store:
+            assert content(store) == found[-1]
+    assert found[0] == found[1] == found[2] == found[3]
 
-    def content(store):
-        return sorted(map(repr, store.query(question).rows))
 
-    with EmbeddedStore(path) as store, EmbeddedStore(tmp_path / "other.db") as other:
-        store.write(runs)
-        other.write(older)
-        assert content(store) != content(other)
-        assert other.write(runs).written == 3
-        assert content(store) == content(other)
+def described(number, description):
+    run = chain(number)
+    task = msgspec.structs.replace(run.task, description=description)
+    return msgspec.structs.replace(run, task=task)
+
+
+def test_a_batch_fills_what_a_shared_task_lacks(path, way):
+    with EmbeddedStore(path) as store:
+        store.write([chain(0)])
+        assert store.write([described(3, "told later"), chain(6)]).warnings == ()
+        assert {run.task.description for run in store.graphs()} == {"told later"}
+        assert store.write([described(9, "told again")]).warnings != ()
+        assert {run.task.description for run in store.graphs()} == {"told later"}
+
+
+def batch():
+    """A batch with a new task, a known one, and a known one that gets a description."""
+    return [described(3, "told later"), chain(4), chain(6)]
+
+
+def broken_off(step, end):
+    """Lets the loader come to an end before its commit of that number."""
+    real, count = embedded_bulk._frame, 0
+
+    def frame(*arguments):
+        nonlocal count
+        count += 1
+        if count == step:
+            end()
+        return real(*arguments)
+
+    return frame
+
+
+def no_space():
+    raise OSError("no space left")
+
+
+STEPS = range(1, 13, 2)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_loaded_batch_that_fails_is_undone_at_once(path, monkeypatch, step):
+    monkeypatch.setattr(embedded_load, "SMALLEST", 0)
+    with EmbeddedStore(path) as store:
+        store.write([chain(0)])
+        before = content(store)
+        with monkeypatch.context() as patch:
+            patch.setattr(embedded_bulk, "_frame", broken_off(step, no_space))
+            with pytest.raises(StoreError, match="no space left"):
+                store.write(batch())
+        assert content(store) == before
+        assert store.write(batch()).written == 3
+        assert list(store.graphs(kind="run", ids=[chain(4).id])) == [chain(4)]
+        store.delete([run.id for run in batch()])
+        labels = {row[0] for row in store.query("CALL db.labels() YIELD label").rows}
+        assert labels <= set(LABELS_BY_NAME)
+
+
+def test_a_batch_that_cannot_even_be_undone_closes_the_store(path, monkeypatch):
+    monkeypatch.setattr(embedded_load, "SMALLEST", 0)
+    store = EmbeddedStore(path)
+    store.write([chain(0)])
+    before = content(store)
+    with monkeypatch.context() as patch:
+        patch.setattr(embedded_bulk, "_frame", broken_off(9, no_space))
+        patch.setattr(embedded_load, "undo_unfinished", lambda graph: no_space())
+        with pytest.raises(StoreError, match="opening it for writing again undoes it"):
+            store.write(batch())
+    with pytest.raises(StoreError, match="closed"):
+        store.counts()
+    store.close()
+    with EmbeddedStore(path, read_only=True) as reader:
+        assert reader.counts() == {}
+    with EmbeddedStore(path) as store:
+        assert content(store) == before
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_loaded_batch_whose_process_died_is_undone_by_the_next_writer(path, step):
+    with EmbeddedStore(path) as store:
+        store.write([chain(0)])
+        before = content(store)
+    ended = subprocess.run([sys.executable, "-c", DIES, str(path), str(step)], check=False)
+    assert ended.returncode == 3
+    with EmbeddedStore(path, read_only=True) as reader:
+        assert content(reader) == before
+    for _ in range(2):
+        with EmbeddedStore(path) as store:
+            assert content(store) == before
+            assert any("was undone" in notice for notice in store.notices) == (_ == 0)
+
+
+DIES = """
+import os, sys
+from graphstore import embedded_bulk, embedded_load
+from graphstore.embedded import EmbeddedStore
+from tests.graphstore.test_embedded import batch, broken_off
+store = EmbeddedStore(sys.argv[1])
+embedded_load.SMALLEST = 0
+embedded_bulk._frame = broken_off(int(sys.argv[2]), lambda: os._exit(3))
+store.write(batch())
+"""
 
 
 def test_queries_of_several_threads(path):
@@ -389,8 +510,9 @@ def test_queries_of_several_threads(path):
 
 KILLED = """
 import sys
-from graphstore import embedded, operations
+from graphstore import embedded, embedded_load, operations
 embedded.CHECKPOINT_BYTES = 30_000
+embedded_load.SMALLEST = int(sys.argv[3])
 operations.batches.__defaults__ = (120,)
 from graphstore.embedded import EmbeddedStore
 from tests.graphstore.test_embedded import chain
@@ -408,12 +530,13 @@ while True:
 """
 
 
-def test_a_writer_that_is_killed_leaves_whole_graphs_only(path):
+@pytest.mark.parametrize("smallest", [0, 10**9])
+def test_a_writer_that_is_killed_leaves_whole_graphs_only(path, smallest):
     chance = random.Random(11)
     acknowledged = 0
-    for _ in range(8):
+    for _ in range(6):
         writer = subprocess.Popen(
-            [sys.executable, "-c", KILLED, str(path), str(acknowledged)],
+            [sys.executable, "-c", KILLED, str(path), str(acknowledged), str(smallest)],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
