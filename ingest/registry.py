@@ -25,6 +25,7 @@ BUILT_IN: dict[str, str] = {
     "taskmaster": "ingest.readers.taskmaster:TaskMasterReader",
     "langsmith": "ingest.readers.langsmith:LangSmithReader",
     "openai-agents-spans": "ingest.readers.openai_agents_spans:OpenAIAgentsSpansReader",
+    "openai-agents-runstate": "ingest.readers.openai_agents_runstate:RunStateReader",
     "langfuse": "ingest.readers.langfuse:LangfuseReader",
     "chatdev-log": "ingest.readers.chatdev_log:ChatDevLogReader",
     "chatdev-puppeteer": "ingest.readers.puppeteer:PuppeteerReader",

@@ -229,7 +229,8 @@ def _plain(value: dict[str, Any], role: str) -> ChatMessage:
 
 
 def _read_part(message: ChatMessage, part: dict[str, Any], texts: list[str | None]) -> None:
-    kind = part.get("type")
+    said = part.get("type")
+    kind = said if isinstance(said, str) else None
     if kind in _CALL_PARTS:
         name = part.get("name")
         message.calls.append(

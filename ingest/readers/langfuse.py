@@ -162,7 +162,7 @@ def _is_trace(value: dict[str, Any]) -> bool:
 
 def _is_observation(value: dict[str, Any]) -> bool:
     return (
-        (value.get("type") in TYPES or value.get("type") == "SPAN")
+        (text_at(value, "type") in TYPES or value.get("type") == "SPAN")
         and ("traceId" in value or "trace_id" in value)
         and ("startTime" in value or "start_time" in value)
     )

@@ -176,7 +176,7 @@ def _is_run(value: Any) -> bool:
     dotted = value.get("dotted_order")
     if isinstance(dotted, str) and _DOTTED.match(dotted) is not None:
         return True
-    return value.get("run_type") in _RUN_TYPES and (
+    return text_at(value, "run_type") in _RUN_TYPES and (
         "trace_id" in value or "child_runs" in value or "session_id" in value
     )
 

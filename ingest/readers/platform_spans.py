@@ -216,7 +216,7 @@ def settle_agents(found: dict[str, Facts], undecided: set[str], workflow: Any) -
             continue
         if facts.text is not None:
             facts.category = AGENT
-        elif facts.extra.get("goto") in names and key not in parents:
+        elif "goto" in facts.extra and facts.extra["goto"] in names and key not in parents:
             facts.category, facts.tool = TOOL, f"transfer_to_{facts.extra['goto']}"
     holders = {facts.parent for facts in found.values() if facts.category == AGENT}
     for key, facts in found.items():
