@@ -19,10 +19,10 @@ def plain(value: Any) -> Any:
         value: Whatever the driver returned.
 
     Returns:
-        Scalars, lists and maps, their keys in order. Nodes and relations become their property maps, paths maps
-        of ``nodes`` and ``relationships``, times Python's own in microseconds, datetimes
-        with a zone UTC, durations ISO 8601 texts, points maps. What is no number (NaN,
-        infinity) is missing, as it is in the embedded engine.
+        Scalars, lists and maps, their keys in order. Nodes and relations become their
+        property maps, paths maps of ``nodes`` and ``relationships``, times Python's own in
+        microseconds, datetimes with a zone UTC, durations ISO 8601 texts, points maps. What
+        is no number (NaN, infinity) is missing, as it is in the embedded engine.
     """
     if value is None or isinstance(value, str | bool | int):
         return value
