@@ -48,10 +48,16 @@ def add_turns(builder: GraphBuilder, turns: list[Turn]) -> str | None:
                 agents[name] = builder.new_agent(name, role=role, kind=kind)
     flow = FlowTracker(builder)
     nexts = _next_authors(turns)
-    for turn, following in zip(turns, nexts, strict=True):
+    for position, turn in enumerate(turns):
+        following = nexts[position]
         receiver = following or (USER if turn.author != USER and turn.author else None)
         place = agents.get(receiver) if receiver is not None else None
-        _add_turn(builder, flow, turn, agents, place)
+        nodes = _add_turn(builder, flow, turn, agents, place)
+        later = turns[position + 1].author if position + 1 < len(turns) else None
+        if following == later and following not in (None, USER) and place is not None:
+            # An agent that ends with a tool hands its result on without a word.
+            for node in nodes:
+                flow.deliver(node, [place], "inferred")
     return next((turn.text for turn in turns if turn.author == USER and turn.text), None)
 
 
@@ -72,7 +78,8 @@ def _add_turn(
     turn: Turn,
     agents: dict[str, int],
     receiver: int | None,
-) -> None:
+) -> list[int]:
+    """Adds a turn's nodes; returns its last calls, if it ends with such."""
     agent = agents.get(turn.author)
     name = turn.author or "unknown author"
     tokens = _Tokens(turn.tokens_in, turn.tokens_out)
@@ -121,6 +128,7 @@ def _add_turn(
             flow.deliver(node, [receiver], "inferred")
     if calls and agent is not None:
         flow.act_together(calls, agent)
+    return calls
 
 
 def _add_call(

@@ -33,6 +33,7 @@ from ingest.readers.autogen_records import (
     Record,
     is_message,
     steps,
+    type_of,
 )
 from ingest.readers.decoding import REPAIRED, decode_bytes, text_of
 from ingest.readers.sample_json import first_value
@@ -111,7 +112,7 @@ class AutoGenMessagesReader:
             yield from self._state(file, context, value, record)
             return
         listed = [value] if is_message(value) else _listed(value)
-        if not listed:
+        if not any(is_message(message) for message in listed):
             return
         builder = context.builder(self, file, content, record=record)
         if repaired:
@@ -213,7 +214,7 @@ class _Log:
         if _is_logged(value):
             self._take_logged(value)
             return True
-        if value.get("type") in _OTHER_EVENTS:
+        if type_of(value) in _OTHER_EVENTS:
             self.model_calls += 1
             return True
         if self._since and _is_result(value):

@@ -92,6 +92,12 @@ def is_message(value: Any) -> bool:
     )
 
 
+def type_of(record: Record) -> str:
+    """A message's type, an empty text where it has none."""
+    type_ = record.get("type")
+    return type_ if isinstance(type_, str) else ""
+
+
 def steps(records: Iterable[Record], warn: Warn) -> list[Step]:
     """Puts messages and events into the steps of a run, in the order of the file.
 
@@ -103,7 +109,7 @@ def steps(records: Iterable[Record], warn: Warn) -> list[Step]:
     waiting: dict[tuple[str, str | None], list[Call]] = {}
     for record in _streamed(_once(records, warn), warn):
         step = _step(record, warn)
-        type_ = record.get("type")
+        type_ = type_of(record)
         if type_ in REQUESTS or (step.kind == "calls" and step.calls):
             for call in step.calls:
                 if call.result is None:
@@ -183,7 +189,7 @@ def _joined(chunks: list[Record], warn: Warn) -> Record:
 
 
 def _step(record: Record, warn: Warn) -> Step:
-    type_ = record.get("type")
+    type_ = type_of(record)
     step = Step(_kind(type_, warn), _source(record, warn), attributes=_attributes(record))
     _set_time(step, record.get("created_at"), warn)
     step.tokens_in, step.tokens_out = _tokens(record.get("models_usage"), warn)
@@ -216,8 +222,8 @@ def _step(record: Record, warn: Warn) -> Step:
     return step
 
 
-def _kind(type_: Any, warn: Warn) -> StepKind:
-    if not isinstance(type_, str):
+def _kind(type_: str, warn: Warn) -> StepKind:
+    if not type_:
         warn("a message without a type was kept as a message to the team")
         return "message"
     if type_ in REQUESTS or type_ in RESULTS or type_ == CONTEXT_RESULT:
@@ -232,8 +238,8 @@ def _kind(type_: Any, warn: Warn) -> StepKind:
 def _holds_calls(record: Record, content: list[Any]) -> bool:
     if not content:
         return False
-    return record.get("type") in REQUESTS or (
-        record.get("type") == "AssistantMessage"
+    return type_of(record) in REQUESTS or (
+        type_of(record) == "AssistantMessage"
         and all(isinstance(item, dict) and "arguments" in item for item in content)
     )
 
@@ -320,7 +326,7 @@ def _source(record: Record, warn: Warn) -> str:
     source = record.get("source")
     if isinstance(source, str) and source.strip():
         return source
-    if record.get("type") not in (CONTEXT_RESULT, "SystemMessage"):
+    if type_of(record) not in (CONTEXT_RESULT, "SystemMessage"):
         warn("a message names no source")
     return ""
 
