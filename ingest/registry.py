@@ -44,6 +44,7 @@ BUILT_IN: dict[str, str] = {
     "ag2-channel": "ingest.readers.ag2_channel:Ag2ChannelReader",
     "ag2-chat": "ingest.readers.ag2_chat:Ag2ChatReader",
     "messages-table": "ingest.readers.messages_table:MessagesTableReader",
+    "claude-code": "ingest.readers.claude_code:ClaudeCodeReader",
 }
 """Formats that come with masgraph, the most specific first; they need no installed metadata."""
 

@@ -1,0 +1,395 @@
+"""Runs that are kept as threads: one conversation an agent, opened by another agent's call.
+
+Claude Code, Codex and others keep each agent's thread: what the agent heard, what its model
+answered (thoughts, words, calls), and what the calls returned. A call can open another
+agent's thread. Its prompt is then what the other agent hears first, and the last words of
+that thread are what the call returns: neither is a second message.
+
+A call and its result are one node. A call that opens a thread is a ``decision`` that is sent
+to the agent it opens. Words beside a call reach nobody before the call is done; words without
+one end a turn, and go to whoever opened the thread, else to the user.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from graphstore.builder import GraphBuilder
+from graphstore.model import (
+    AccessMode,
+    AgentKind,
+    Artifact,
+    Attributes,
+    Basis,
+    Delivery,
+    Role,
+    Status,
+)
+
+
+@dataclass(slots=True, eq=False)
+class Actor:
+    """Somebody who acts or is spoken to.
+
+    Attributes:
+        position: In the graph, once it is added.
+    """
+
+    name: str
+    role_name: str | None = None
+    role: Role | None = None
+    kind: AgentKind = "agent"
+    attributes: Attributes = field(default_factory=dict)
+    position: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Thread:
+    """One agent's conversation.
+
+    Attributes:
+        actor: Whose it is.
+        opened_by: The call that opened it, None where the user did or the trace is silent.
+        parent: The thread of that call.
+    """
+
+    actor: Actor
+    opened_by: "Call | None" = None
+    parent: "Thread | None" = None
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A tool call with its result.
+
+    Attributes:
+        arguments: As text, mostly JSON.
+        result: None where the trace has none.
+        opens: The thread that it opened.
+        prompt: What that thread's agent was told.
+        detached: Whether it returned before that agent was done: its result is none of the
+            agent's words.
+        node: Its place in the graph, once it is added.
+    """
+
+    name: str
+    id: str | None = None
+    arguments: str | None = None
+    result: str | None = None
+    status: Status | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
+    attributes: Attributes = field(default_factory=dict)
+    accesses: list[tuple[str, AccessMode]] = field(default_factory=list)
+    outputs: list[Artifact] = field(default_factory=list)
+    opens: Thread | None = None
+    prompt: str | None = None
+    detached: bool = False
+    node: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Words:
+    """A text that an agent wrote.
+
+    Attributes:
+        thought: Whether nobody was to read it.
+        answers: The call whose result it is.
+        node: Its place in the graph, once it is added.
+    """
+
+    text: str | None
+    thought: bool = False
+    started_at: int | None = None
+    attributes: Attributes = field(default_factory=dict)
+    status: Status | None = None
+    answers: Call | None = None
+    node: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Heard:
+    """A text that an agent was given.
+
+    Attributes:
+        sender: Whose it is.
+        node: Its place in the graph, once it is added.
+    """
+
+    thread: Thread
+    text: str | None
+    sender: Actor
+    started_at: int | None = None
+    attributes: Attributes = field(default_factory=dict)
+    delivery: Delivery = "explicit"
+    node: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Opened:
+    """A thread's agent hears the prompt of a call: that is no message of its own."""
+
+    thread: Thread
+    call: Call
+    basis: Basis = "explicit"
+
+
+@dataclass(slots=True, eq=False)
+class Returned:
+    """A call's result reaches the agent that made it."""
+
+    thread: Thread
+    call: Call
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """One answer of a model.
+
+    Attributes:
+        parts: In their order.
+        after: What the trace says it follows on, None where it says nothing.
+    """
+
+    thread: Thread
+    parts: list[Words | Call] = field(default_factory=list)
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    after: "list[Heard | Call | Words] | None" = None
+    attributes: Attributes = field(default_factory=dict)
+
+
+Item = Heard | Opened | Step | Returned
+
+_FILES = "file"
+
+
+def play(builder: GraphBuilder, items: Sequence[Item], user: Actor | None) -> None:
+    """Adds the agents, nodes and edges of a run.
+
+    Args:
+        builder: Of the run.
+        items: In the order of the run. A thread's items follow on the call that opened it.
+        user: Who hears what the first agent says at the end of a turn.
+    """
+    stage = _Stage(builder, user)
+    answers = _last_words(items)
+    for item in items:
+        match item:
+            case Heard():
+                stage.hear(item)
+            case Opened():
+                stage.open(item)
+            case Step():
+                stage.step(item)
+            case Returned():
+                stage.give_back(item, answers.get(id(item)))
+
+
+def _last_words(items: Sequence[Item]) -> dict[int, Words]:
+    """For each result of a call that opened a thread, the words that it repeats."""
+    last: dict[int, Words] = {}
+    found: dict[int, Words] = {}
+    for item in items:
+        if isinstance(item, Step):
+            for part in item.parts:
+                if isinstance(part, Words) and not part.thought and part.text:
+                    last[id(item.thread)] = part
+        elif (
+            isinstance(item, Returned)
+            and item.call.opens is not None
+            and not item.call.detached
+        ):
+            words = last.get(id(item.call.opens))
+            result = item.call.result
+            if (
+                words is not None
+                and words.text is not None
+                and words.answers is None
+                and (result is None or result.strip() == words.text.strip())
+            ):
+                words.answers = item.call
+                found[id(item)] = words
+    return found
+
+
+class _Stage:
+    def __init__(self, builder: GraphBuilder, user: Actor | None) -> None:
+        self._builder = builder
+        self._user = user
+        self._inbox: dict[int, list[tuple[int, Basis]]] = {}
+        self._last: dict[int, list[int]] = {}
+
+    def place(self, actor: Actor) -> int:
+        if actor.position is None:
+            actor.position = self._builder.new_agent(
+                actor.name,
+                role_name=actor.role_name,
+                role=actor.role,
+                kind=actor.kind,
+                attributes=actor.attributes,
+            )
+        return actor.position
+
+    def hear(self, heard: Heard) -> None:
+        sender, receiver = self.place(heard.sender), self.place(heard.thread.actor)
+        heard.node = node = self._builder.add(
+            "agent_message",
+            heard.sender.name,
+            agent=sender,
+            recipients=[receiver],
+            delivery=heard.delivery,
+            content=heard.text,
+            started_at=heard.started_at,
+            attributes=heard.attributes,
+        )
+        self._consume([node], sender, None)
+        self._inbox.setdefault(receiver, []).append((node, _basis(heard.delivery)))
+
+    def open(self, opened: Opened) -> None:
+        receiver = self.place(opened.thread.actor)
+        if opened.call.node is not None:
+            self._inbox.setdefault(receiver, []).append((opened.call.node, opened.basis))
+
+    def step(self, step: Step) -> None:
+        agent = self.place(step.thread.actor)
+        after = step.after
+        sources = None if after is None else [x.node for x in after if x.node is not None]
+        tokens = _Once(step)
+        calls: list[int] = []
+        last_call = max(
+            (n for n, part in enumerate(step.parts) if isinstance(part, Call)), default=-1
+        )
+        # The calls of one answer are made at once, unless the model spoke between them.
+        for number, part in enumerate(step.parts):
+            if isinstance(part, Call):
+                calls.append(self._call(part, step, agent, tokens))
+                continue
+            if calls:
+                self._consume(calls, agent, sources)
+                calls, sources = [], None
+            node = self._words(part, step, agent, tokens, ends=number > last_call)
+            self._consume([node], agent, sources)
+            sources = None
+        if calls:
+            self._consume(calls, agent, sources)
+
+    def give_back(self, returned: Returned, words: Words | None) -> None:
+        call = returned.call
+        if call.node is None:
+            return
+        agent = self.place(returned.thread.actor)
+        waiting = self._inbox.setdefault(agent, [])
+        if call.opens is None or call.detached:
+            waiting.append((call.node, "continued"))
+            return
+        if words is not None and words.node is not None:
+            waiting.append((words.node, "explicit"))
+            return
+        if call.result is None:
+            waiting.append((call.node, "continued"))
+            return
+        other = self.place(call.opens.actor)
+        node = self._builder.add(
+            "agent_message",
+            call.opens.actor.name,
+            agent=other,
+            recipients=[agent],
+            content=call.result,
+            started_at=call.ended_at,
+            status=call.status,
+            attributes={"result_of": call.id} if call.id else {},
+        )
+        if other in self._last:
+            self._consume([node], other, None)
+        else:
+            self._inbox.pop(other, None)
+            self._builder.edge(call.node, node, "explicit")
+            self._last[other] = [node]
+        waiting.append((node, "explicit"))
+
+    def _words(
+        self, words: Words, step: Step, agent: int, tokens: "_Once", *, ends: bool
+    ) -> int:
+        recipients: list[int] = []
+        thread = step.thread
+        if words.answers is not None and thread.parent is not None:
+            recipients = [self.place(thread.parent.actor)]
+        elif ends and not words.thought and thread.parent is None and self._user is not None:
+            recipients = [self.place(self._user)]
+        words.node = self._builder.add(
+            "decision" if words.thought else "agent_message",
+            thread.actor.name,
+            agent=agent,
+            recipients=recipients,
+            content=words.text,
+            started_at=words.started_at,
+            tokens_in=tokens.read(),
+            tokens_out=tokens.written(),
+            status=words.status,
+            attributes={**step.attributes, **words.attributes},
+        )
+        for recipient in recipients:
+            if thread.parent is None:
+                self._inbox.setdefault(recipient, []).append((words.node, "delivered"))
+        return words.node
+
+    def _call(self, call: Call, step: Step, agent: int, tokens: "_Once") -> int:
+        attributes = {**step.attributes, **call.attributes}
+        if call.id is not None:
+            attributes["call_id"] = call.id
+        if call.arguments is not None:
+            attributes["arguments"] = call.arguments
+        opens = call.opens is not None
+        recipients = [] if call.opens is None else [self.place(call.opens.actor)]
+        call.node = self._builder.add(
+            "decision" if opens else "tool_call",
+            call.name,
+            agent=agent,
+            recipients=recipients,
+            content=call.prompt if opens else call.result,
+            started_at=call.started_at,
+            ended_at=call.ended_at,
+            tokens_in=tokens.read(),
+            tokens_out=tokens.written(),
+            status=call.status,
+            outputs=call.outputs,
+            accesses=[(self._builder.resource(n, _FILES), mode) for n, mode in call.accesses],
+            attributes=attributes,
+        )
+        return call.node
+
+    def _consume(self, nodes: list[int], agent: int, sources: Iterable[int] | None) -> None:
+        """Edges to nodes that were made at once; they are what the agent did last."""
+        waiting = self._inbox.pop(agent, [])
+        if sources is not None:
+            # An answer from another thread is no record of this one: no parent names it.
+            waiting = [
+                *((source, "explicit") for source in sources),
+                *((node, basis) for node, basis in waiting if basis == "explicit"),
+            ]
+        if not waiting:
+            waiting = [(node, "continued") for node in self._last.get(agent, ())]
+        for node in nodes:
+            for source, basis in waiting:
+                if source < node:
+                    self._builder.edge(source, node, basis)
+        self._last[agent] = list(nodes)
+
+
+class _Once:
+    """The tokens of one answer: they belong to its first node, and count once."""
+
+    def __init__(self, step: Step) -> None:
+        self._read, self._written = step.tokens_in, step.tokens_out
+
+    def read(self) -> int | None:
+        value, self._read = self._read, None
+        return value
+
+    def written(self) -> int | None:
+        value, self._written = self._written, None
+        return value
+
+
+def _basis(delivery: Delivery) -> Basis:
+    return "inferred" if delivery == "inferred" else "delivered"
