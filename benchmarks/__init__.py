@@ -1,0 +1,1 @@
+"""Measurements. They take minutes, need a quiet machine, and are no tests."""
