@@ -120,6 +120,11 @@ class Neo4jStore:
         """Whether it refuses writes."""
         return self._read_only
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Nothing: a server looks after its own log."""
+        return ()
+
     def write(self, graphs: Iterable[CollaborationGraph]) -> WriteReport:
         """Stores graphs, many in one transaction, each whole or not at all.
 

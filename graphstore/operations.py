@@ -293,7 +293,7 @@ def _by_label(
     run: Runner, ids: Sequence[str], text: Callable[[str], str]
 ) -> Iterator[tuple[str, Any]]:
     for top, members in _grouped_by_label(ids):
-        yield from run(text(top), {"ids": members})
+        yield from ((id, value) for id, value in run(text(top), {"ids": members}))
 
 
 def _chunks(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -124,6 +124,10 @@ class GraphStore(Protocol):
     def read_only(self) -> bool:
         """Whether it refuses writes."""
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know about the store as it was found, one sentence each."""
+
     def write(self, graphs: Iterable[CollaborationGraph]) -> WriteReport:
         """Stores graphs, many in one transaction, each whole or not at all.
 

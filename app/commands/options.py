@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.output import say
 from graphstore.errors import StoreUnreachableError
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def opened(
             f"there is no store at {path}: make one with  masgraph ingest PATH --store {path}"
         )
     with open_store(address, read_only=read_only) as store:
+        for notice in store.notices:
+            say(f"Note: {notice}.")
         yield store
 
 
