@@ -277,7 +277,7 @@ class _Run:
             return self._addressed(named, message)
         if _is_users(message):
             return self._builder.agent("user", kind="human", role="human")
-        cause = message.get("cause_by")
+        cause = _name(message.get("cause_by"))
         able = [place for place, role in enumerate(self._roles) if cause in role.actions]
         able = [place for place in able if place in holders] or able
         if len(able) == 1:
@@ -294,7 +294,9 @@ class _Run:
         if len(places) > 1:
             metadata = message.get("metadata")
             spelled = metadata.get("agent") if isinstance(metadata, dict) else None
-            exact = [place for place in places if spelled in self._roles[place].addresses]
+            exact = [
+                place for place in places if _name(spelled) in self._roles[place].addresses
+            ]
             if len(exact) != 1:
                 self._builder.warn(
                     f"several roles have the address {address}: the first was taken"
@@ -319,7 +321,7 @@ class _Run:
                 watching = [
                     place
                     for place, role in enumerate(self._roles)
-                    if role.watch is not None and message.get("cause_by") in role.watch
+                    if role.watch is not None and _name(message.get("cause_by")) in role.watch
                 ]
                 if all(role.watch is None for role in self._roles):
                     watching = [p for p in range(len(self._roles)) if self._agents[p] != agent]

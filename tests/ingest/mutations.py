@@ -4,6 +4,7 @@ Text files are cut, and lose, repeat and swap lines and bytes. JSON values (whol
 the lines of JSON lines) lose keys, change types, and lose, repeat and swap items too.
 """
 
+import copy
 import json
 import random
 from collections.abc import Iterator
@@ -116,12 +117,12 @@ def _damaged_json(values: list[Any], chance: random.Random) -> bytes:
             case 0:
                 del holder[key]
             case 1 if isinstance(holder, list):
-                holder.insert(chance.randrange(len(holder) + 1), holder[key])
+                holder.insert(chance.randrange(len(holder) + 1), copy.deepcopy(holder[key]))
             case 2 if isinstance(holder, list):
                 other = chance.randrange(len(holder))
                 holder[key], holder[other] = holder[other], holder[key]
             case _:
-                holder[key] = chance.choice(_STRANGE)
+                holder[key] = copy.deepcopy(chance.choice(_STRANGE))
     return b"\n".join(json.dumps(value).encode() for value in copies)
 
 
