@@ -124,7 +124,9 @@ class _History:
                 if name is None:
                     self._builder.warn("a message names no speaker")
                 else:
-                    self._builder.warn("the caller of a tool was guessed: the other of two")
+                    self._builder.warn(
+                        "the speaker beside a tool was guessed, the other of two"
+                    )
                     attributes["speaker_is_inferred"] = True
             last = name
             agent = None if name is None else self._agents[name]
@@ -202,13 +204,15 @@ class _History:
             if id is None or call.id == id:
                 self._waiting.remove(call)
                 return call
-        name = text_of(response.get("name"))
         self._builder.warn("a tool's result stands without its call")
+        is_function = response.get("role") == "function"
+        name = text_of(response.get("name")) if is_function else None
         return ChatCall(name or UNKNOWN_TOOL, id, None)
 
 
 def _name(message: Record) -> str | None:
-    name = message.get("name")
+    """The speaker; in the older ``function`` messages the name is the function's."""
+    name = None if message.get("role") == "function" else message.get("name")
     return name if isinstance(name, str) and name.strip() else None
 
 

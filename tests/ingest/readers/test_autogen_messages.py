@@ -1,4 +1,4 @@
-"""AutoGen as JSON: one team's run as a result, a stream and a state, and what can be strange."""
+"""AutoGen as JSON: one run as a result, a stream and a state, and what can be strange."""
 
 import json
 
@@ -141,7 +141,8 @@ def test_chunks_are_their_answer():
         return {"source": "a", "content": word, "type": type_, **fields}
 
     whole = [chunk("Two ", full_message_id="m"), chunk("words", full_message_id="m")]
-    graph = read_one(AUTOGEN_MESSAGES, lines(text("user", "Hi"), *whole, text("a", "Two words")))
+    answer = text("a", "Two words")
+    graph = read_one(AUTOGEN_MESSAGES, lines(text("user", "Hi"), *whole, answer))
     assert contents(graph) == ["Hi", "Two words"]
     assert graph.source.warnings == ()
     cut = read_one(AUTOGEN_MESSAGES, lines(text("user", "Hi"), *whole))
@@ -152,7 +153,8 @@ def test_chunks_are_their_answer():
 
 
 def test_one_id_is_one_message():
-    message = text("a", "Once", id="1", models_usage={"prompt_tokens": 3, "completion_tokens": 1})
+    usage = {"prompt_tokens": 3, "completion_tokens": 1}
+    message = text("a", "Once", id="1", models_usage=usage)
     graph = read_one(AUTOGEN_MESSAGES, result(message, text("b", "Then", id="2"), message))
     assert contents(graph) == ["Once", "Then"]
     assert tokens(graph) == (3, 1)
