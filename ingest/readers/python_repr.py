@@ -118,11 +118,13 @@ def _name(node: ast.expr) -> str:
 
 def _time(node: ast.Call) -> str | None:
     numbers = [_value(argument) for argument in node.args]
-    if not all(isinstance(number, int) for number in numbers):
+    if not 3 <= len(numbers) <= 7 or not all(isinstance(n, int) for n in numbers):
         return None
+    year, month, day, hour, minute, second, micro = [*numbers, 0, 0, 0, 0][:7]
     zone = next((word.value for word in node.keywords if word.arg == "tzinfo"), None)
     try:
-        return datetime(*numbers, tzinfo=_zone(zone)).isoformat()
+        time = datetime(year, month, day, hour, minute, second, micro, tzinfo=_zone(zone))
+        return time.isoformat()
     except (ValueError, TypeError, OverflowError):
         return None
 

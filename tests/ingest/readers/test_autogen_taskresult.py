@@ -24,13 +24,17 @@ from tests.ingest.reading import (
 GARDEN = (FORMATS / "autogen-taskresult" / "garden.txt").read_bytes()
 JSON = (FORMATS / "autogen-messages" / "garden.result.json").read_bytes()
 OLD = (
-    "TaskResult(messages=[TextMessage(source='user', models_usage=None, "
-    "content='Hi\\n\"you\"', type='TextMessage'), "
-    "ToolCallRequestEvent(source='a', models_usage=RequestUsage(prompt_tokens=7, completion_tokens=2), content=[FunctionCall(id='1', arguments='{}', "
-    "name='look')], type='ToolCallRequestEvent'), ToolCallExecutionEvent(source='a', "
-    "models_usage=None, content=[FunctionExecutionResult(content='seen', call_id='1')], "
-    "type='ToolCallExecutionEvent'), HandoffMessage(source='a', models_usage=None, target='b', "
-    "content='To b', type='HandoffMessage')], stop_reason='Handoff')"
+    "TaskResult(messages=["
+    "TextMessage(source='user', models_usage=None, content='Hi\\n\"you\"', type='TextMessage'), "
+    "ToolCallRequestEvent(source='a', "
+    "models_usage=RequestUsage(prompt_tokens=7, completion_tokens=2), "
+    "content=[FunctionCall(id='1', arguments='{}', name='look')], "
+    "type='ToolCallRequestEvent'), "
+    "ToolCallExecutionEvent(source='a', models_usage=None, "
+    "content=[FunctionExecutionResult(content='seen', call_id='1')], "
+    "type='ToolCallExecutionEvent'), "
+    "HandoffMessage(source='a', models_usage=None, target='b', content='To b', "
+    "type='HandoffMessage')], stop_reason='Handoff')"
 )
 
 
