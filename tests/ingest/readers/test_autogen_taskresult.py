@@ -25,7 +25,8 @@ GARDEN = (FORMATS / "autogen-taskresult" / "garden.txt").read_bytes()
 JSON = (FORMATS / "autogen-messages" / "garden.result.json").read_bytes()
 OLD = (
     "TaskResult(messages=["
-    "TextMessage(source='user', models_usage=None, content='Hi\\n\"you\"', type='TextMessage'), "
+    "TextMessage(source='user', models_usage=None, content='Hi\\n\"you\"', "
+    "type='TextMessage'), "
     "ToolCallRequestEvent(source='a', "
     "models_usage=RequestUsage(prompt_tokens=7, completion_tokens=2), "
     "content=[FunctionCall(id='1', arguments='{}', name='look')], "
