@@ -28,6 +28,7 @@ SECTIONS: tuple[str, ...] = (
     "subtasks-by-fan-in",
     "couplings-across-groups",
     "unused-links",
+    "formats-overview",
     "guessed-edges",
     "unknown-roles",
     "reader-warnings",

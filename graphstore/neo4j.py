@@ -174,8 +174,7 @@ class Neo4jStore:
     def delete(self, graph_ids: Sequence[str]) -> int:
         """Removes graphs with all that belongs to them alone; tells how many there were."""
         self._need_writable()
-        ids = list(graph_ids)
-        return self._write(lambda run: operations.delete_graphs(run, ids))
+        return self._delete(list(dict.fromkeys(graph_ids)))
 
     def query(
         self,
@@ -332,6 +331,19 @@ class Neo4jStore:
         half = len(graphs) // 2
         yield from self._write_batch(graphs[:half])
         yield from self._write_batch(graphs[half:])
+
+    def _delete(self, ids: list[str]) -> int:
+        """Removes graphs in one transaction, or in several where memory asks for it."""
+        try:
+            return self._write(lambda run: operations.delete_graphs(run, ids))
+        except _TooLargeError as error:
+            if len(ids) == 1:
+                raise StoreError(
+                    f"the server at {self._url} has not enough memory to remove the graph "
+                    f"{ids[0]}: raise dbms.memory.transaction.total.max or its heap"
+                ) from error
+        half = len(ids) // 2
+        return self._delete(ids[:half]) + self._delete(ids[half:])
 
     def _write(self, work: Callable[[operations.Runner], _Answer]) -> _Answer:
         """Runs work in a transaction of its own, again where that may help.

@@ -206,11 +206,11 @@ def stats(store: StoreOption = None, json: JsonOption = False) -> None:
     from graphstore.queries import bind, saved_query
 
     overview = saved_query("datasets-overview")
-    guessed = saved_query("guessed-edges")
+    by_format = saved_query("formats-overview")
     with opened(store, read_only=True) as graph_store:
         counts = graph_store.counts()
         datasets = graph_store.query(overview.cypher, bind(overview, {}))
-        formats_read = graph_store.query(guessed.cypher, bind(guessed, {}))
+        formats_read = graph_store.query(by_format.cypher, bind(by_format, {}))
         url = graph_store.url
     if json:
         print_json(
@@ -227,7 +227,7 @@ def stats(store: StoreOption = None, json: JsonOption = False) -> None:
         return
     print_mapping(counts, title=url)
     print_table(datasets.columns, datasets.rows, title=overview.title)
-    print_table(formats_read.columns, formats_read.rows, title=guessed.title)
+    print_table(formats_read.columns, formats_read.rows, title=by_format.title)
 
 
 def export(

@@ -405,6 +405,27 @@ def test_a_batch_that_the_server_has_no_memory_for_is_split(
         assert list(poor.graphs()) == [small]
 
 
+def test_a_removal_that_is_too_large_is_split(
+    neo4j_database: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphs = [graph(f"g{number}") for number in range(5)]
+    sizes: list[int] = []
+    delete_graphs = operations.delete_graphs
+
+    def poor(run: Any, ids: list[str]) -> int:
+        sizes.append(len(ids))
+        if len(ids) > 2:
+            raise module._TooLargeError
+        return delete_graphs(run, ids)
+
+    monkeypatch.setattr(operations, "delete_graphs", poor)
+    with Neo4jStore(neo4j_database.uri, **neo4j_database.options) as store:
+        store.write(graphs)
+        assert store.delete([each.id for each in graphs]) == 5
+        assert sizes == [5, 2, 3, 1, 2]
+        assert store.counts() == {}
+
+
 def test_writers_at_the_same_time_store_each_graph_once(neo4j_database: Any) -> None:
     graphs = [graph(f"g{number}", 10, task=f"t{number % 3}") for number in range(30)]
     failures: list[BaseException] = []

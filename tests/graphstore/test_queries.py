@@ -159,6 +159,8 @@ ANSWERS = {
             ],
         )
     ],
+    # By hand: A, B, C and D are runs, P and Q decompositions, all of the format "toy".
+    "formats-overview": [({}, [("toy", 4, 2, 24, 11, 18, 1, 1 / 18)])],
     "guessed-edges": [
         (
             {},
