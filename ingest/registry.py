@@ -26,6 +26,9 @@ BUILT_IN: dict[str, str] = {
     "langsmith": "ingest.readers.langsmith:LangSmithReader",
     "openai-agents-spans": "ingest.readers.openai_agents_spans:OpenAIAgentsSpansReader",
     "openai-agents-runstate": "ingest.readers.openai_agents_runstate:RunStateReader",
+    "langgraph-events": "ingest.readers.langgraph_events:LangGraphEventsReader",
+    "langgraph-debug": "ingest.readers.langgraph_debug:LangGraphDebugReader",
+    "langgraph-checkpoints": "ingest.readers.langgraph_checkpoints:LangGraphCheckpointsReader",
     "langfuse": "ingest.readers.langfuse:LangfuseReader",
     "chatdev-log": "ingest.readers.chatdev_log:ChatDevLogReader",
     "chatdev-puppeteer": "ingest.readers.puppeteer:PuppeteerReader",
@@ -45,6 +48,7 @@ BUILT_IN: dict[str, str] = {
     "ag2-chat": "ingest.readers.ag2_chat:Ag2ChatReader",
     "messages-table": "ingest.readers.messages_table:MessagesTableReader",
     "claude-code": "ingest.readers.claude_code:ClaudeCodeReader",
+    "codex": "ingest.readers.codex:CodexReader",
 }
 """Formats that come with masgraph, the most specific first; they need no installed metadata."""
 

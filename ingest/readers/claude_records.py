@@ -7,7 +7,6 @@ stand in the session's file, or in files of their own (``agent-*.jsonl``). The s
 instead. Sessions are one run where one continues another's thread.
 """
 
-import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -19,6 +18,7 @@ from graphstore.errors import InputError
 from ingest.reader import Rejection, TraceFile
 from ingest.readers.decoding import decode_bytes
 from ingest.readers.instants import from_iso
+from ingest.readers.merging import merged
 
 NOTHING = msgspec.Raw(b"")
 
@@ -211,44 +211,16 @@ def merge(
     by_file: dict[int, list[Record]] = {}
     for record in records:
         by_file.setdefault(record.file, []).append(record)
-    if len(by_file) == 1:
-        return records
-    heap: list[tuple[int, int, int, int]] = []
-    streams = list(by_file.values())
     # Where times are equal, a sub-agent's file comes first: its call is done after it.
-    rank = [1 if any(r.thread is None for r in stream) else 0 for stream in streams]
-    clock = [0] * len(streams)
-    held: dict[int, list[tuple[int, int, int, int]]] = {}
-    emitted: set[int] = set()
-    ordered: list[Record] = []
-
-    def push(stream: int, position: int) -> None:
-        if position == len(streams[stream]):
-            return
-        record = streams[stream][position]
-        clock[stream] = max(clock[stream], record.time or 0)
-        entry = (clock[stream], rank[stream], stream, position)
-        call = opened_after(record)
-        if call is not None and id(call) not in emitted:
-            held.setdefault(id(call), []).append(entry)
-        else:
-            heapq.heappush(heap, entry)
-
-    for stream in range(len(streams)):
-        push(stream, 0)
-    while heap or held:
-        if not heap:
-            # A call that stands behind what it opened: then the files' own order counts.
-            for entry in held.pop(next(iter(held))):
-                heapq.heappush(heap, entry)
-        _, _, stream, position = heapq.heappop(heap)
-        record = streams[stream][position]
-        ordered.append(record)
-        emitted.add(id(record))
-        for entry in held.pop(id(record), ()):
-            heapq.heappush(heap, entry)
-        push(stream, position + 1)
-    return ordered
+    streams = sorted(
+        by_file.values(),
+        key=lambda part: (
+            any(record.thread is None for record in part),
+            part[0].time or 0,
+            part[0].digest,
+        ),
+    )
+    return merged(streams, lambda record: record.time, opened_after)
 
 
 def blocks_of(message: Any) -> list[dict[str, Any]]:

@@ -4,9 +4,6 @@ One model response is several records, one a block, under one ``message.id``: th
 step, and its tokens count once (the largest count, since earlier records hold partial ones).
 A step follows on the results and messages between it and the step before, along
 ``parentUuid``; where that chain is broken, on what its agent heard since.
-
-A sidechain joins the call that opened it by the id that the call's result names, else by the
-text of the prompt. Without its call it is a thread of its own.
 """
 
 from collections import Counter
@@ -14,9 +11,10 @@ from typing import Any
 
 from graphstore.builder import GraphBuilder
 from graphstore.model import AccessMode, Attributes
-from ingest.readers.claude_records import Line, Record, blocks_of, decoded, merge
+from ingest.readers.claude_records import Record, blocks_of, decoded, merge
+from ingest.readers.claude_spawns import SPAWNING, Spawned, name_threads, with_progress
+from ingest.readers.claude_usage import add_usage
 from ingest.readers.decoding import text_of
-from ingest.readers.instants import from_iso
 from ingest.readers.threads import (
     Actor,
     Call,
@@ -29,7 +27,6 @@ from ingest.readers.threads import (
     Words,
 )
 
-SPAWNING = frozenset({"Task", "Agent"})
 UNKNOWN_TOOL = "unknown tool"
 MAIN_AGENT = "Claude Code"
 
@@ -73,9 +70,9 @@ class Threads:
         self._refs: dict[str, list[Heard | Call | Words]] = {}
         self._step_of: dict[str, Step] = {}
         self._returned: set[str] = set()
-        _name_threads(records)
-        records = _with_progress(records)
-        self._spawned = _Spawned(records)
+        name_threads(records)
+        records = with_progress(records)
+        self._spawned = Spawned(records)
         self.records = merge(records, self._spawned.opener)
         for record in self.records:
             self._read(record)
@@ -269,7 +266,7 @@ class Threads:
                 self._steps[id_of(thread), id] = step
         if record.uuid is not None:
             self._step_of.setdefault(record.uuid, step)
-        self._count(step, message.get("usage"))
+        add_usage(step, message.get("usage"))
         model = message.get("model")
         if isinstance(model, str) and model:
             step.attributes.setdefault("model", model)
@@ -341,24 +338,6 @@ class Threads:
         )
         return Thread(actor, opened_by=call, parent=parent)
 
-    def _count(self, step: Step, usage: Any) -> None:
-        if not isinstance(usage, dict):
-            return
-        parts = [
-            _count(usage.get(name))
-            for name in (
-                "input_tokens",
-                "cache_creation_input_tokens",
-                "cache_read_input_tokens",
-            )
-        ]
-        known = [part for part in parts if part is not None]
-        if known:
-            step.tokens_in = max(sum(known), step.tokens_in or 0)
-        written = _count(usage.get("output_tokens"))
-        if written is not None:
-            step.tokens_out = max(written, step.tokens_out or 0)
-
     def _followed(self, record: Record) -> list[Heard | Call | Words] | None:
         """What a step follows on: all between it and the step before, along its parents."""
         found: list[Heard | Call | Words] = []
@@ -392,146 +371,6 @@ def _speaks_for_itself(ref: Heard | Call | Words) -> bool:
     return isinstance(ref, Call) and ref.opens is not None and ref.ended_at is not None
 
 
-class _Spawned:
-    """Which call opened which sidechain."""
-
-    def __init__(self, records: list[Record]) -> None:
-        self._by_prompt: dict[str, list[str]] = {}
-        self._by_thread: dict[str, str] = {}
-        self._record_of: dict[str, Record] = {}
-        self._claimed: set[str] = set()
-        self._recorded: set[str] = {r.thread for r in records if r.thread is not None}
-        self._thread_of: dict[str, str] = {}
-        self.count = 0
-        for record in records:
-            if record.line.type not in ("assistant", "user"):
-                continue
-            for block in blocks_of(record.line.message):
-                self._look(record, block)
-        self._claim_first(records)
-
-    def _look(self, record: Record, block: dict[str, Any]) -> None:
-        id, kind = block.get("id"), block.get("type")
-        if kind == "tool_use" and block.get("name") in SPAWNING and isinstance(id, str):
-            input = block.get("input")
-            prompt = input.get("prompt") if isinstance(input, dict) else None
-            if isinstance(prompt, str) and id not in self._record_of:
-                self.count += 1
-                self._record_of[id] = record
-                self._by_prompt.setdefault(prompt.strip(), []).append(id)
-            return
-        id = block.get("tool_use_id")
-        if kind == "tool_result" and isinstance(id, str) and id in self._record_of:
-            agent = decoded(record.line.tool_result).get("agentId")
-            if isinstance(agent, str) and agent not in self._by_thread:
-                self._by_thread[agent] = id
-                self._thread_of.setdefault(id, agent)
-
-    def _claim_first(self, records: list[Record]) -> None:
-        """Joins each sidechain's first message to a call of the same prompt."""
-        begun: set[str] = set()
-        for record in records:
-            key = record.thread
-            if key is None or key in begun:
-                continue
-            begun.add(key)
-            named = record.line.parent_tool if key not in self._record_of else key
-            if isinstance(named, str) and named in self._record_of:
-                self._by_thread.setdefault(key, named)
-            if key in self._by_thread:
-                self._thread_of.setdefault(self._by_thread[key], key)
-                continue
-            if record.line.type == "user":
-                text = _text(record)
-                for id in self._by_prompt.get(text.strip(), ()) if text else ():
-                    if id not in self._thread_of:
-                        self._by_thread[key] = id
-                        self._thread_of[id] = key
-                        break
-
-    def opener(self, record: Record) -> Record | None:
-        """The record of the call that opened a record's thread."""
-        if record.thread is None:
-            return None
-        id = self._by_thread.get(record.thread)
-        return self._record_of.get(id) if id is not None else None
-
-    def call_of_thread(self, key: str) -> str | None:
-        """The id of the call that opened a thread."""
-        return self._by_thread.get(key)
-
-    def has_records(self, call: str | None) -> bool:
-        """Whether the sub-agent of a call left records."""
-        return self._thread_of.get(call or "") in self._recorded
-
-    def claim(self, record: Record, text: str | None) -> str | None:
-        """The id of the call whose prompt a sub-agent's message is; each is claimed once."""
-        if text is None or record.thread is None:
-            return None
-        first = self._by_thread.get(record.thread)
-        same = self._by_prompt.get(text.strip(), [])
-        for id in [*([first] if first in same else []), *same]:
-            owner = self._thread_of.get(id)
-            if id not in self._claimed and owner in (None, record.thread):
-                self._claimed.add(id)
-                return id
-        return None
-
-
-def _name_threads(records: list[Record]) -> None:
-    """Gives each record of a sub-agent its thread's key."""
-    chains: dict[str, str] = {}
-    for record in records:
-        line = record.line
-        uuid, parent = record.uuid, record.parent
-        if isinstance(line.parent_tool, str) and line.parent_tool:
-            record.thread = line.parent_tool
-        elif line.is_sidechain is not True:
-            continue
-        elif isinstance(line.agent_id, str) and line.agent_id:
-            record.thread = line.agent_id
-        else:
-            record.thread = chains.get(parent or "") or uuid or parent or "sidechain"
-            if parent is not None:
-                # A parent that was cut off still ties its children together.
-                chains.setdefault(parent, record.thread)
-        if uuid is not None:
-            chains[uuid] = record.thread
-
-
-def _with_progress(records: list[Record]) -> list[Record]:
-    """The records, with sub-agents' messages that stand in reports of progress alone."""
-    threads = {record.thread for record in records}
-    found: list[Record] = []
-    for record in records:
-        about = decoded(record.line.data) if record.line.type == "progress" else {}
-        inner, agent = about.get("message"), about.get("agentId")
-        if (
-            about.get("type") != "agent_progress"
-            or not isinstance(inner, dict)
-            or not isinstance(agent, str)
-            or agent in threads
-        ):
-            found.append(record)
-            continue
-        line = Line(
-            type=inner.get("type"),
-            uuid=inner.get("uuid"),
-            message=inner.get("message"),
-            agent_id=agent,
-            parent_tool=record.line.parent_call,
-            session_id=record.line.session_id,
-        )
-        time = from_iso(inner.get("timestamp")) or record.time
-        found.append(Record(line, record.file, record.number, time, record.digest, agent))
-    return found
-
-
-def _text(record: Record) -> str:
-    parts = [block.get("text") for block in blocks_of(record.line.message)]
-    return "\n".join(part for part in parts if isinstance(part, str))
-
-
 def _result_text(content: Any) -> str | None:
     """A result as text; what a call's harness adds for its own use is left out."""
     if not isinstance(content, list):
@@ -554,9 +393,3 @@ def _queued(attachment: Any) -> str | None:
         return None
     blocks = blocks_of(attachment.get("prompt"))
     return "\n".join(t for b in blocks if isinstance(t := b.get("text"), str)) or None
-
-
-def _count(value: Any) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value < 2**62 else None

@@ -94,6 +94,7 @@ class Words:
     Attributes:
         thought: Whether nobody was to read it.
         answers: The call whose result it is.
+        told: The thread of that call.
         node: Its place in the graph, once it is added.
     """
 
@@ -103,6 +104,7 @@ class Words:
     attributes: Attributes = field(default_factory=dict)
     status: Status | None = None
     answers: Call | None = None
+    told: Thread | None = None
     node: int | None = None
 
 
@@ -135,10 +137,15 @@ class Opened:
 
 @dataclass(slots=True, eq=False)
 class Returned:
-    """A call's result reaches the agent that made it."""
+    """A call's result reaches the agent that made it.
+
+    Attributes:
+        reports: Threads whose last words the result holds.
+    """
 
     thread: Thread
     call: Call
+    reports: list[Thread] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -182,34 +189,34 @@ def play(builder: GraphBuilder, items: Sequence[Item], user: Actor | None) -> No
             case Step():
                 stage.step(item)
             case Returned():
-                stage.give_back(item, answers.get(id(item)))
+                stage.give_back(item, answers.get(id(item), []))
 
 
-def _last_words(items: Sequence[Item]) -> dict[int, Words]:
-    """For each result of a call that opened a thread, the words that it repeats."""
+def _last_words(items: Sequence[Item]) -> dict[int, list[Words]]:
+    """For each result that holds the last words of other agents, those words."""
     last: dict[int, Words] = {}
-    found: dict[int, Words] = {}
+    found: dict[int, list[Words]] = {}
     for item in items:
         if isinstance(item, Step):
             for part in item.parts:
                 if isinstance(part, Words) and not part.thought and part.text:
                     last[id(item.thread)] = part
-        elif (
-            isinstance(item, Returned)
-            and item.call.opens is not None
-            and not item.call.detached
-        ):
-            words = last.get(id(item.call.opens))
-            result = item.call.result
-            if (
-                words is not None
-                and words.text is not None
-                and words.answers is None
-                and (result is None or result.strip() == words.text.strip())
-            ):
-                words.answers = item.call
-                found[id(item)] = words
+        elif isinstance(item, Returned):
+            for thread in _reporting(item):
+                words = last.get(id(thread))
+                if words is None or words.answers is not None or words.text is None:
+                    continue
+                result = item.call.result
+                if item.reports or result is None or result.strip() == words.text.strip():
+                    words.answers, words.told = item.call, item.thread
+                    found.setdefault(id(item), []).append(words)
     return found
+
+
+def _reporting(returned: Returned) -> list[Thread]:
+    call = returned.call
+    opened = [call.opens] if call.opens is not None and not call.detached else []
+    return returned.reports or opened
 
 
 class _Stage:
@@ -273,17 +280,18 @@ class _Stage:
         if calls:
             self._consume(calls, agent, sources)
 
-    def give_back(self, returned: Returned, words: Words | None) -> None:
+    def give_back(self, returned: Returned, words: list[Words]) -> None:
         call = returned.call
         if call.node is None:
             return
         agent = self.place(returned.thread.actor)
         waiting = self._inbox.setdefault(agent, [])
+        said = [text.node for text in words if text.node is not None]
+        waiting += [(node, "explicit") for node in said]
         if call.opens is None or call.detached:
             waiting.append((call.node, "continued"))
             return
-        if words is not None and words.node is not None:
-            waiting.append((words.node, "explicit"))
+        if said:
             return
         if call.result is None:
             waiting.append((call.node, "continued"))
@@ -312,8 +320,8 @@ class _Stage:
     ) -> int:
         recipients: list[int] = []
         thread = step.thread
-        if words.answers is not None and thread.parent is not None:
-            recipients = [self.place(thread.parent.actor)]
+        if words.told is not None:
+            recipients = [self.place(words.told.actor)]
         elif ends and not words.thought and thread.parent is None and self._user is not None:
             recipients = [self.place(self._user)]
         words.node = self._builder.add(
