@@ -418,9 +418,9 @@ def test_a_removal_that_is_too_large_is_split(
             raise module._TooLargeError
         return delete_graphs(run, ids)
 
-    monkeypatch.setattr(operations, "delete_graphs", poor)
     with Neo4jStore(neo4j_database.uri, **neo4j_database.options) as store:
         store.write(graphs)
+        monkeypatch.setattr(operations, "delete_graphs", poor)
         assert store.delete([each.id for each in graphs]) == 5
         assert sizes == [5, 2, 3, 1, 2]
         assert store.counts() == {}
