@@ -19,6 +19,7 @@ import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
+from graphstore.identity import canonical_json
 from graphstore.model import Attributes, Basis, CollaborationGraph, GraphKind, Outcome
 from ingest.flow import FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
@@ -66,24 +67,40 @@ class Ag2ChatReader:
             if not isinstance(history, list):
                 return False
             return _is_message(history[0]) if history else "human_input" in value
-        return isinstance(value, list) and bool(value) and _is_message(value[0])
+        if not isinstance(value, list) or not value:
+            return False
+        return _is_message(value[0]) or _is_result(value[0])
 
     def read(
         self, file: TraceFile, context: ReadContext
     ) -> Iterator[CollaborationGraph | Rejection]:
-        """Yields the file's one run.
+        """Yields the file's run, or one for each chat of a list of results.
 
         Raises:
             InputError: The file is not JSON, or holds no messages.
         """
         value, repaired = decode_file(file, _DECODER)
-        result: Record = value if isinstance(value, dict) else {"chat_history": value}
+        if not isinstance(value, list) or not any(_is_result(item) for item in value):
+            result: Record = value if isinstance(value, dict) else {"chat_history": value}
+            builder = context.builder(self, file, file.data())
+            if repaired:
+                builder.warn(REPAIRED)
+            yield self._run(builder, result, file.uri)
+            return
+        for position, item in enumerate(value):
+            record = f"chat {position}"
+            try:
+                if not _is_result(item):
+                    raise InputError("it is no result of a chat")
+                builder = context.builder(self, file, canonical_json(item), record=record)
+                yield self._run(builder, item, file.uri)
+            except InputError as error:
+                yield Rejection(file.uri, record, error.reason)
+
+    def _run(self, builder: GraphBuilder, result: Record, uri: str) -> CollaborationGraph:
         listed = result.get("chat_history")
         if not isinstance(listed, list) or not listed:
-            raise InputError("it holds no messages", file=file.uri)
-        builder = context.builder(self, file, file.data())
-        if repaired:
-            builder.warn(REPAIRED)
+            raise InputError("it holds no messages", file=uri)
         messages = [item if isinstance(item, dict) else {"content": item} for item in listed]
         _History(builder, messages).add()
         builder.set_method("AG2 chat", framework=FRAMEWORK)
@@ -91,7 +108,7 @@ class Ag2ChatReader:
         if summary not in (None, "", {}):
             builder.attributes["summary"] = summary
         builder.outcome = Outcome(cost=_cost(result.get("cost")))
-        yield builder.build()
+        return builder.build()
 
 
 AG2_CHAT = Ag2ChatReader()
@@ -241,6 +258,10 @@ def _cost(value: Any) -> float | None:
     if isinstance(total, bool) or not isinstance(total, int | float):
         return None
     return float(total) if 0 < total < 1e300 else None
+
+
+def _is_result(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("chat_history"), list)
 
 
 def _is_message(value: Any) -> bool:

@@ -36,7 +36,10 @@ Record = dict[str, Any]
 
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 _MESSAGE = ("message_type", "agent")
-_KEPT = ("message_type", "tags", "is_demo", "state", "execution_time", "extra_info")
+_READ_OR_REPEATED = frozenset(
+    {"role", "content", "agent", "action", "thought", "response", "observation", "tool_calls"}
+    | {"tool_call_ids", "cache_control", "query", "messages"}
+)
 
 
 class SweAgentReader:
@@ -285,7 +288,11 @@ def _command(action: str) -> str:
 
 
 def _kept(record: Record) -> Attributes:
-    return {key: record[key] for key in _KEPT if record.get(key) not in (None, "", [], {})}
+    return {
+        key: value
+        for key, value in record.items()
+        if key not in _READ_OR_REPEATED and value not in (None, "", [], {})
+    }
 
 
 def _objects(value: Any) -> list[Record]:

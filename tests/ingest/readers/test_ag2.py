@@ -147,6 +147,31 @@ def test_a_group_chat_by_hand():
     assert len(graph.nodes) == len(json.loads(BOAT))
 
 
+def test_results_of_several_chats_are_runs():
+    trail = json.loads(TRAIL)
+    content = json.dumps([trail, {"chat_history": []}, 3, trail]).encode()
+    first, empty, odd, last = read_all(AG2_CHAT, content)
+    assert [first.source.record, last.source.record] == ["chat 0", "chat 3"]
+    assert first.id != last.id
+    assert empty == Rejection("memory.json", "chat 1", "it holds no messages")
+    assert odd == Rejection("memory.json", "chat 2", "it is no result of a chat")
+    assert claimed_by(content) == ["ag2-chat"]
+
+
+def test_a_function_message_names_its_function():
+    call = {"name": "dig", "arguments": "{}"}
+    messages = [
+        {"role": "assistant", "name": "a", "content": "Go"},
+        {"role": "user", "name": "b", "content": None, "function_call": call},
+        {"role": "function", "name": "dig", "content": "dug"},
+    ]
+    graph = read_one(AG2_CHAT, json.dumps(messages).encode())
+    assert agents(graph) == ["a", "b"]
+    assert [node.name for node in graph.nodes] == ["a", "b", "dig"]
+    assert speaker(graph, graph.nodes[2]) == "a"
+    assert edges(graph) == [(0, 1, "delivered"), (1, 2, "delivered")]
+
+
 def test_in_a_group_a_caller_without_a_name_stays_unknown():
     messages = json.loads(BOAT)[:3]
     call = {"function": {"name": "paint", "arguments": "{}"}}
