@@ -107,3 +107,29 @@ def test_edges_are_those_of_the_rule_read_literally(script):
         elif own:
             expected.append((own[-1], target, "continued"))
     assert edges(builder) == sorted(expected)
+
+
+def test_calls_made_at_once_share_their_sources_and_all_inform_what_follows():
+    builder, flow = make("a", "b")
+    act(builder, flow, 0, [1])
+    calls = [builder.add("tool_call", "t", agent=1) for _ in range(2)]
+    flow.act_together(calls, 1)
+    act(builder, flow, 0, [1])
+    act(builder, flow, 1)
+    assert edges(builder) == [
+        (0, 1, "delivered"),
+        (0, 2, "delivered"),
+        (0, 3, "continued"),
+        (1, 4, "continued"),
+        (2, 4, "continued"),
+        (3, 4, "delivered"),
+    ]
+
+
+def test_a_later_delivery_waits_like_any_other():
+    builder, flow = make("a", "b")
+    said = act(builder, flow, 0)
+    flow.deliver(said, [1], "inferred")
+    assert flow.waiting(1) == (said,)
+    act(builder, flow, 1)
+    assert edges(builder) == [(0, 1, "inferred")]
