@@ -7,7 +7,7 @@ import msgspec
 
 from graphstore.errors import InputError
 from ingest.reader import TraceFile
-from ingest.readers.decoding import decode_bytes, first_character
+from ingest.readers.decoding import decode_bytes
 
 _ANY: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 
@@ -15,28 +15,44 @@ _ANY: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 def values(file: TraceFile) -> Iterator[tuple[Any, bool]]:
     """The values of a file, and whether each had to be repaired.
 
-    An array gives its items. A file with one value a line is streamed.
+    A file that is one array gives its items. A file with one value a line, which may be an
+    array too, is streamed.
 
     Raises:
         InputError: It is not JSON; with the line as the record, where lines are values.
     """
-    if first_character(file.sample) == b"[":
-        array, repaired = decode_bytes(file.data(), _ANY, file.uri)
-        for item in array:
-            yield item, repaired
+    lines = file.lines()
+    first = next(lines, None)
+    if first is None:
         return
-    last = 0
-    for number, line in file.lines():
-        try:
-            decoded = decode_bytes(line, _ANY, file.uri, first_line=number)
-        except InputError as error:
-            if last == 0 and not _complete(line):
-                break
+    number, line = first
+    try:
+        value, repaired = decode_bytes(line, _ANY, file.uri, first_line=number)
+    except InputError as error:
+        if _complete(line):
             raise InputError(error.reason, file=file.uri, record=f"line {number}") from error
-        last = number
-        yield decoded
-    if last == 0 and file.sample.strip():
-        yield decode_bytes(file.data(), _ANY, file.uri)
+        yield from _items(*decode_bytes(file.data(), _ANY, file.uri))
+        return
+    second = next(lines, None)
+    if second is None:
+        yield from _items(value, repaired)
+        return
+    yield value, repaired
+    yield _line(file, *second)
+    for number, line in lines:
+        yield _line(file, number, line)
+
+
+def _items(value: Any, repaired: bool) -> Iterator[tuple[Any, bool]]:
+    for item in value if isinstance(value, list) else [value]:
+        yield item, repaired
+
+
+def _line(file: TraceFile, number: int, line: bytes) -> tuple[Any, bool]:
+    try:
+        return decode_bytes(line, _ANY, file.uri, first_line=number)
+    except InputError as error:
+        raise InputError(error.reason, file=file.uri, record=f"line {number}") from error
 
 
 def _complete(line: bytes) -> bool:

@@ -29,19 +29,25 @@ def nodes_of(namespace: str) -> list[str]:
     return [name for part in namespace.split("|") if (name := part.split(":")[0])]
 
 
-def agent_of(namespace: list[str]) -> str | None:
-    """The agent that acts in a namespace; None for the tools of an agent without a name.
+def agent_path(nodes: list[str]) -> tuple[str, ...] | None:
+    """The nodes that lead to an agent; None for the tools of an agent without a name.
 
     Args:
-        namespace: See :func:`nodes_of`.
+        nodes: From outside to inside, see :func:`nodes_of`.
     """
-    names = [name for name in namespace if name not in _MARKS and not name.isdigit()]
+    names = [name for name in nodes if name not in _MARKS and not name.isdigit()]
     # A middleware's node is called "Class.hook" and belongs to the agent around it.
     while len(names) > 1 and (names[-1] in _INNER or "." in names[-1]):
         names.pop()
     if not names or names[-1] in _TOOLS:
         return None
-    return names[-1]
+    return tuple(names)
+
+
+def agent_of(nodes: list[str]) -> str | None:
+    """The agent's name; see :func:`agent_path`."""
+    path = agent_path(nodes)
+    return None if path is None else path[-1]
 
 
 def agent_in(metadata: dict[str, Any]) -> str | None:

@@ -32,6 +32,8 @@ from ingest.readers.otlp_wire import whole_number
 CHAIN = "CHAIN"
 
 _TOOL_PREFIXES = ("running tool: ", "execute_tool ")
+_GOTO = re.compile(r"\bgoto='([^']*)'\)$")
+_UPDATE = re.compile(r"^Command\((?:(?!update=).)*\)$", re.DOTALL)
 _VERDICTS = frozenset(
     {
         "accuracy",
@@ -182,6 +184,9 @@ def _command(put_out: Any) -> dict[str, Any] | None:
         put_out = put_out["output"]
     if isinstance(put_out, dict) and {"goto", "update"} <= put_out.keys():
         return put_out
+    if isinstance(put_out, str) and put_out.startswith("Command("):
+        goto = _GOTO.search(put_out)
+        return {"goto": goto[1] if goto else None, "update": _UPDATE.sub("", put_out)}
     return None
 
 
