@@ -57,7 +57,8 @@ from graphstore.model import (
     Unit,
     validate,
 )
-from graphstore.store import GraphStore, QueryResult, WriteReport, open_store
+from graphstore.rows import QueryResult, WriteReport
+from graphstore.store import GraphStore, open_store
 
 __all__ = [
     "Access",

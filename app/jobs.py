@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphstore.identity import canonical_json, digest
 from graphstore.model import CollaborationGraph, GraphKind
+from graphstore.rows import Rows
 from graphstore.schema import LABELS_BY_NAME
-from graphstore.store import GraphStore, Rows
+from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
     from analytics.panel import Evaluation, PanelConfiguration, PanelRow

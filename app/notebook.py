@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from app import jobs
 from graphstore.model import CollaborationGraph
-from graphstore.store import GraphStore, QueryResult, open_store
+from graphstore.rows import QueryResult
+from graphstore.store import GraphStore, open_store
 
 if TYPE_CHECKING:
     import pandas

@@ -10,7 +10,7 @@ from graphstore.queries import SavedQuery, bind, saved_query
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
-    from graphstore.store import QueryResult
+    from graphstore.rows import QueryResult
 
 SECTIONS: tuple[str, ...] = (
     "datasets-overview",

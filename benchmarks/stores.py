@@ -15,8 +15,9 @@ from benchmarks import corpus
 from benchmarks.page import Table
 from graphstore.model import CollaborationGraph
 from graphstore.records import graph_rows
+from graphstore.rows import Rows
 from graphstore.schema import LABELS
-from graphstore.store import Rows, open_store
+from graphstore.store import open_store
 
 ACTIONS = 50
 REPEATS = 3

@@ -28,8 +28,7 @@ from graphstore.errors import (
 )
 from graphstore.guard import checked
 from graphstore.model import CollaborationGraph, GraphKind
-from graphstore.schema import LABELS, RELATIONS
-from graphstore.store import (
+from graphstore.rows import (
     DEFAULT_ROW_LIMIT,
     DEFAULT_TIMEOUT,
     Change,
@@ -37,6 +36,7 @@ from graphstore.store import (
     Rows,
     WriteReport,
 )
+from graphstore.schema import LABELS, RELATIONS
 
 CHECKPOINT_BYTES = 128 * 1024 * 1024
 """The smallest log that is folded into the file in the middle of a long write.

@@ -17,8 +17,8 @@ import pandas
 
 from graphstore.errors import StoreError
 from graphstore.operations import Prepared
+from graphstore.rows import Row
 from graphstore.schema import LABELS, LABELS_BY_NAME, RELATIONS_BY_KEY, Property, PropertyType
-from graphstore.store import Row
 
 # Datetimes are declared as zoned: the engine's plain kind would drop the zone.
 _COLUMN_TYPES: dict[PropertyType, str] = {

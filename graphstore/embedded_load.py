@@ -16,8 +16,8 @@ from typing import Any
 from graphstore import embedded_bulk, statements
 from graphstore.errors import StoreError
 from graphstore.operations import Prepared
+from graphstore.rows import Row, Rows
 from graphstore.schema import LABELS
-from graphstore.store import Row, Rows
 
 SMALLEST = 5_000
 """Nodes from which loading is faster: each commit waits for the disk."""

@@ -14,8 +14,8 @@ import msgspec
 from graphstore.errors import InputError
 from graphstore.model import CollaborationGraph
 from graphstore.records import graph_from_rows, graph_rows
+from graphstore.rows import Row, Rows
 from graphstore.schema import LABELS_BY_NAME, RELATIONS_BY_KEY, Property
-from graphstore.store import Row, Rows
 
 if TYPE_CHECKING:
     import networkx

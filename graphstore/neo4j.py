@@ -31,8 +31,7 @@ from graphstore.neo4j_errors import (
     store_error,
 )
 from graphstore.neo4j_values import plain
-from graphstore.schema import LABELS
-from graphstore.store import (
+from graphstore.rows import (
     DEFAULT_ROW_LIMIT,
     DEFAULT_TIMEOUT,
     Change,
@@ -40,6 +39,7 @@ from graphstore.store import (
     Rows,
     WriteReport,
 )
+from graphstore.schema import LABELS
 
 BATCH_NODES = 20_000
 """Nodes that share a transaction: a server's default heap holds them several times over."""

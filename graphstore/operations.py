@@ -13,8 +13,8 @@ from graphstore import statements
 from graphstore.errors import StoreError, UsageError
 from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.records import fingerprint, graph_from_rows, graph_label, graph_rows
+from graphstore.rows import Change, Row, Rows
 from graphstore.schema import GRAPH_LABELS, LABELS_BY_NAME, RELATIONS_BY_KEY
-from graphstore.store import Change, Row, Rows
 
 Runner = Callable[[str, Mapping[str, Any]], Sequence[Sequence[Any]]]
 """Runs a statement with its parameters and returns all rows, columns in order."""

@@ -28,7 +28,7 @@ from graphstore.model import (
     Task,
     Unit,
 )
-from graphstore.store import Row, Rows
+from graphstore.rows import Row, Rows
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_DATETIME_NS = 253_402_300_799_999_999_000
@@ -330,10 +330,7 @@ def _membership_rows(rows: Rows, graph: CollaborationGraph, top: str, item: str)
             "NEXT",
             item,
             item,
-            [
-                {"source": one.id, "target": other.id}
-                for one, other in pairwise(nodes)
-            ],
+            [{"source": one.id, "target": other.id} for one, other in pairwise(nodes)],
         )
     rows.relate_all(
         "PERFORMED",

@@ -9,11 +9,11 @@ import typer
 from app.commands.options import JsonOption, StoreOption, opened
 from app.output import print_json, print_table, say
 from graphstore.errors import UsageError
-from graphstore.store import DEFAULT_ROW_LIMIT, DEFAULT_TIMEOUT
+from graphstore.rows import DEFAULT_ROW_LIMIT, DEFAULT_TIMEOUT
 
 if TYPE_CHECKING:
     from graphstore.queries import SavedQuery
-    from graphstore.store import QueryResult
+    from graphstore.rows import QueryResult
 
 OUTPUT_SUFFIXES = (".csv", ".json", ".parquet")
 

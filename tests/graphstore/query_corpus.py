@@ -6,7 +6,7 @@ that the ids stand in the order of the letters.
 
 from graphstore.builder import GraphBuilder, make_organization
 from graphstore.model import Artifact, CollaborationGraph, Outcome
-from graphstore.store import Rows
+from graphstore.rows import Rows
 
 SECOND = 1_000_000_000
 START = 1_700_000_000 * SECOND

@@ -26,7 +26,7 @@ from graphstore.errors import (
 from graphstore.model import CollaborationGraph
 from graphstore.neo4j import Neo4jStore
 from graphstore.neo4j_values import plain
-from graphstore.store import Rows
+from graphstore.rows import Rows
 
 PASSWORD = "right-password"
 

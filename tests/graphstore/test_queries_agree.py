@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from graphstore.identity import digest
 from graphstore.model import CollaborationGraph
 from graphstore.queries import bind, saved_queries
-from graphstore.store import Rows, open_store
+from graphstore.rows import Rows
+from graphstore.store import open_store
 from tests.graphstore import query_corpus
 from tests.strategies import graphs
 

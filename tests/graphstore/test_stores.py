@@ -17,7 +17,7 @@ from graphstore.errors import (
 )
 from graphstore.model import Artifact, Outcome
 from graphstore.records import graph_rows
-from graphstore.store import Rows
+from graphstore.rows import Rows
 from tests.strategies import graph_lists
 
 FIXTURES = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
