@@ -3,6 +3,9 @@
 An entry point's name is the format; its value is a reader, or a class or function that
 makes one without arguments. Readers are imported when they are first needed, and one that
 cannot be imported costs a warning, not the program.
+
+No reader has the right of way: a file that two of them claim is an error that names both,
+and the person decides.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +14,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import cast
 
-from graphstore.errors import NotFoundError, UsageError
+from graphstore.errors import InputError, NotFoundError, UsageError
 from ingest.reader import Reader
 
 ENTRY_POINT_GROUP = "masgraph.readers"
@@ -49,21 +52,14 @@ BUILT_IN: dict[str, str] = {
     "messages-table": "ingest.readers.messages_table:MessagesTableReader",
     "claude-code": "ingest.readers.claude_code:ClaudeCodeReader",
     "codex": "ingest.readers.codex:CodexReader",
+    "taskbench": "ingest.readers.taskbench:TaskBenchReader",
 }
-"""Formats that come with masgraph, the most specific first; they need no installed metadata."""
-
-DEFAULT_SPECIFICITY = 0
-"""Of a reader that does not say. The built-in ones have 100, 99, 98, ... in their order."""
-
-_FIRST_SPECIFICITY = 100
+"""Formats that come with masgraph; they need no installed metadata."""
 
 
 @dataclass
 class Registry:
     """Readers, imported as they are needed.
-
-    Where two claim a file, the one with the larger ``specificity`` gets it, then the one
-    whose format's name comes first. A reader may have an integer attribute ``specificity``.
 
     Args:
         places: ``module:attribute`` by format.
@@ -100,34 +96,34 @@ class Registry:
         return found
 
     def readers(self) -> tuple[Reader, ...]:
-        """Every reader that can be imported, the most specific first."""
-        loaded = [(name, reader) for name in self.formats if (reader := self._load(name))]
-        loaded.sort(key=lambda pair: (-self.specificity(*pair), pair[0]))
-        return tuple(reader for _, reader in loaded)
-
-    def specificity(self, format: str, reader: Reader) -> int:
-        """Where a reader stands when several claim a file; larger comes first."""
-        if format in BUILT_IN:
-            return _FIRST_SPECIFICITY - list(BUILT_IN).index(format)
-        value = getattr(reader, "specificity", DEFAULT_SPECIFICITY)
-        return value if isinstance(value, int) else DEFAULT_SPECIFICITY
+        """Every reader that can be imported, in the order of :attr:`formats`."""
+        return tuple(reader for name in self.formats if (reader := self._load(name)))
 
     def sniff(self, sample: bytes) -> Reader | None:
         """The reader whose format a file is in, by its content alone.
 
         Args:
             sample: The first :data:`ingest.reader.SAMPLE_BYTES` bytes.
+
+        Returns:
+            The reader, None where no reader claims the file.
+
+        Raises:
+            InputError: Several readers claim it.
         """
+        claims: list[Reader] = []
         for reader in self.readers():
             try:
                 if reader.sniff(sample):
-                    return reader
+                    claims.append(reader)
             except Exception as error:
                 self._warn(
                     f"the reader of the format {reader.format} failed to look at a file: "
                     f"{type(error).__name__}: {error}"
                 )
-        return None
+        if len(claims) > 1:
+            raise InputError(_ambiguous([reader.format for reader in claims]))
+        return claims[0] if claims else None
 
     def _load(self, format: str) -> Reader | None:
         if format not in self._loaded:
@@ -144,6 +140,14 @@ class Registry:
     def _warn(self, sentence: str) -> None:
         if sentence not in self.warnings:
             self.warnings.append(sentence)
+
+
+def _ambiguous(names: list[str]) -> str:
+    options = [f"--format {name}" for name in names]
+    return (
+        f"the readers {', '.join(names[:-1])} and {names[-1]} claim it at once: say which is "
+        f"right with {', '.join(options[:-1])} or {options[-1]}"
+    )
 
 
 def _made(place: str) -> Reader:
@@ -177,7 +181,7 @@ def default_registry() -> Registry:
 
 
 def readers() -> tuple[Reader, ...]:
-    """Every reader that can be imported, the most specific first."""
+    """Every reader that can be imported; see :meth:`Registry.readers`."""
     return default_registry().readers()
 
 
