@@ -1,0 +1,32 @@
+"""``python -m benchmarks``: measures, and writes docs/benchmarks.md.
+
+Give names of modules to measure only those and to print their tables.
+"""
+
+import argparse
+import importlib
+import sys
+
+from benchmarks.page import write_page
+
+MODULES = ("stores", "million", "reading")
+
+
+def main() -> None:
+    """Runs the modules that are named, or all of them for the page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help=", ".join(MODULES))
+    parser.add_argument("--scale", type=float, default=1.0, help="size of the inputs")
+    options = parser.parse_args()
+    tables = []
+    for name in options.modules or MODULES:
+        sys.stderr.write(f"measuring {name}\n")
+        for table in importlib.import_module(f"benchmarks.{name}").measure(options.scale):
+            sys.stdout.write(table.markdown() + "\n")
+            tables.append(table)
+    if not options.modules:
+        write_page(tables)
+
+
+if __name__ == "__main__":
+    main()
