@@ -32,6 +32,7 @@ BUILT_IN: dict[str, str] = {
     "langgraph-events": "ingest.readers.langgraph_events:LangGraphEventsReader",
     "langgraph-debug": "ingest.readers.langgraph_debug:LangGraphDebugReader",
     "langgraph-checkpoints": "ingest.readers.langgraph_checkpoints:LangGraphCheckpointsReader",
+    "pydantic-ai": "ingest.readers.pydantic_ai:PydanticAIReader",
     "langfuse": "ingest.readers.langfuse:LangfuseReader",
     "chatdev-log": "ingest.readers.chatdev_log:ChatDevLogReader",
     "chatdev-puppeteer": "ingest.readers.puppeteer:PuppeteerReader",
@@ -53,6 +54,7 @@ BUILT_IN: dict[str, str] = {
     "claude-code": "ingest.readers.claude_code:ClaudeCodeReader",
     "codex": "ingest.readers.codex:CodexReader",
     "taskbench": "ingest.readers.taskbench:TaskBenchReader",
+    "hugginggpt": "ingest.readers.hugginggpt:HuggingGptReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 

@@ -73,7 +73,7 @@ class TaskBenchReader:
         for prefix in ("task", "tool"):
             if has_key(sample, f"{prefix}_nodes") and has_key(sample, f"{prefix}_links"):
                 return True
-        return has_key(sample, "links") and _is_tool_graph(first_value(sample), cut=True)
+        return _is_tool_graph(first_value(sample), cut=True)
 
     def read(
         self, file: TraceFile, context: ReadContext
