@@ -7,12 +7,14 @@ grows; ids are made at the end, from the graph's own id and those positions.
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
+
+import msgspec
 
 from graphstore import identity
+from graphstore.assembly import Assembly, NodeDraft
 from graphstore.errors import GraphError
 from graphstore.model import (
-    Access,
     AccessMode,
     Agent,
     AgentKind,
@@ -22,11 +24,9 @@ from graphstore.model import (
     CollaborationGraph,
     Coupling,
     Delivery,
-    Edge,
     GraphKind,
     Link,
     Method,
-    Node,
     NodeKind,
     Organization,
     Outcome,
@@ -38,63 +38,27 @@ from graphstore.model import (
     Status,
     Task,
     Unit,
+    holds_beside_nodes,
     validate,
 )
+from graphstore.policies import ContentPolicy, KeepEverything
+
+__all__ = [
+    "ContentPolicy",
+    "GraphBuilder",
+    "KeepEverything",
+    "make_organization",
+    "unknown_role",
+]
 
 
-class ContentPolicy(Protocol):
-    """What may be stored of the words in a trace."""
-
-    def text(self, text: str) -> str | None:
-        """A content as it may be stored, or None where contents are dropped."""
-
-    def hashed(self, text: str) -> str:
-        """The form of a content that its hash is made of."""
-
-    def label(self, text: str) -> str:
-        """A name or title as it may be stored."""
-
-    def attributes(self, attributes: Attributes) -> Attributes:
-        """Attributes as they may be stored."""
+def unknown_role(name: str) -> Role:  # noqa: ARG001 - the signature of a role table
+    """The role where there is no table of roles."""
+    return "unknown"
 
 
-class KeepEverything:
-    """The policy that changes nothing: for graphs that no trace stands behind."""
-
-    def text(self, text: str) -> str | None:
-        return text
-
-    def hashed(self, text: str) -> str:
-        return text
-
-    def label(self, text: str) -> str:
-        return text
-
-    def attributes(self, attributes: Attributes) -> Attributes:
-        return attributes
-
-
-@dataclass(slots=True)
-class _NodeDraft:
-    kind: NodeKind
-    name: str
-    role: Role
-    agent: int | None
-    recipients: tuple[int, ...]
-    delivery: Delivery | None
-    content: str | None
-    inputs: Sequence[Artifact]
-    outputs: Sequence[Artifact]
-    accesses: Sequence[tuple[int, AccessMode]]
-    parent: int | None
-    round: int | None
-    started_at: int | None
-    ended_at: int | None
-    tokens_in: int | None
-    tokens_out: int | None
-    status: Status | None
-    attributes: Attributes
-    content_hash: str | None
+_OUTCOME_TEXTS = ("answer", "expected", "mistake_reason")
+_OUTCOME_LABELS = ("termination", "mistake_agent")
 
 
 @dataclass(slots=True)
@@ -195,7 +159,7 @@ class GraphBuilder:
     sha256: str | None = None
     reader_version: str = "1"
     policy: ContentPolicy = field(default_factory=KeepEverything)
-    role_of: Callable[[str], Role] = lambda name: "unknown"
+    role_of: Callable[[str], Role] = unknown_role
     task: Task | None = None
     method: Method | None = None
     organization: Organization | None = None
@@ -205,7 +169,7 @@ class GraphBuilder:
     warnings: list[str] = field(default_factory=list)
     _agents: list[_AgentDraft] = field(default_factory=list)
     _agents_by_name: dict[str, int] = field(default_factory=dict)
-    _nodes: list[_NodeDraft] = field(default_factory=list)
+    _nodes: list[NodeDraft] = field(default_factory=list)
     _edges: dict[tuple[int, int], Basis] = field(default_factory=dict)
     _couplings: dict[tuple[int, int], tuple[set[int], Basis]] = field(default_factory=dict)
     _resources: list[tuple[str, str | None]] = field(default_factory=list)
@@ -228,20 +192,25 @@ class GraphBuilder:
     ) -> None:
         """Names the task; its id is made from data set and name."""
         label = self.policy.label(name)
+        dataset = self._label(dataset)
         self.task = Task(
             id=identity.task_id(label, dataset),
             name=label,
             description=None if description is None else self.policy.text(description),
             dataset=dataset,
-            category=category,
-            source_group=source_group,
+            category=self._label(category),
+            source_group=self._label(source_group),
         )
 
     def set_method(self, name: str, *, framework: str | None = None) -> None:
         """Names the multi-agent system that made the run."""
+        name, framework = self.policy.label(name), self._label(framework)
         self.method = Method(
             id=identity.method_id(name, framework), name=name, framework=framework
         )
+
+    def _label(self, text: str | None) -> str | None:
+        return None if text is None else self.policy.label(text)
 
     @property
     def agent_count(self) -> int:
@@ -293,7 +262,7 @@ class GraphBuilder:
             _AgentDraft(
                 self.policy.label(name),
                 role,
-                role_name,
+                self._label(role_name),
                 kind,
                 unit,
                 self.policy.attributes(attributes or {}),
@@ -309,7 +278,7 @@ class GraphBuilder:
 
     def resource(self, name: str, type: str | None = None) -> int:
         """The position of a shared resource, added if new."""
-        key = (self.policy.label(name), type)
+        key = (self.policy.label(name), self._label(type))
         if key not in self._resource_positions:
             self._resource_positions[key] = len(self._resources)
             self._resources.append(key)
@@ -338,22 +307,39 @@ class GraphBuilder:
         status: Status | None = None,
         attributes: Attributes | None = None,
     ) -> int:
-        """Adds a node. Arguments as in :class:`graphstore.model.Node`, with positions for ids.
+        """Adds a node.
 
         Args:
+            kind: As in :class:`graphstore.model.Node`, like all that is not explained here.
+            name: A short label.
+            agent: The position of the agent that acted.
             role: By default the agent's role.
             recipients: Positions of agents; order and repetition do not matter.
             delivery: Needed when there are recipients; dropped when there are none.
+            content: The text as the trace has it.
             content_hash: Only for a trace that keeps the hash and not the content.
+            inputs: What it needs; repetition does not matter.
+            outputs: What it makes, likewise.
+            accesses: Positions of resources, and how each is used.
+            parent: The position of the node that contains it.
+            round: From 0.
+            started_at: Nanoseconds since 1970-01-01 UTC.
+            ended_at: Likewise.
+            tokens_in: Tokens read.
+            tokens_out: Tokens written.
+            status: ``ok``, ``error``, or None where the trace says nothing.
+            attributes: Whatever else the trace says; not to be changed afterwards.
 
         Returns:
             The node's position.
         """
         if role is None:
             role = "unknown" if agent is None else self._agents[agent].role
-        receivers = tuple(sorted(set(recipients)))
+        receivers: tuple[int, ...] = ()
+        if recipients:
+            receivers = tuple(sorted(set(recipients)))
         self._nodes.append(
-            _NodeDraft(
+            (
                 kind,
                 name,
                 role,
@@ -361,9 +347,10 @@ class GraphBuilder:
                 receivers,
                 (delivery or "explicit") if receivers else None,
                 content,
-                tuple(dict.fromkeys(inputs)),
-                tuple(dict.fromkeys(outputs)),
-                sorted(set(accesses), key=lambda access: (access[0], access[1])),
+                content_hash,
+                tuple(dict.fromkeys(inputs)) if inputs else (),
+                tuple(dict.fromkeys(outputs)) if outputs else (),
+                tuple(sorted(set(accesses))) if accesses else (),
                 parent,
                 round,
                 started_at,
@@ -372,7 +359,6 @@ class GraphBuilder:
                 tokens_out,
                 status,
                 attributes or {},
-                content_hash,
             )
         )
         return len(self._nodes) - 1
@@ -386,7 +372,7 @@ class GraphBuilder:
     ) -> None:
         """Two nodes change one shared resource. Repeating a pair adds resources."""
         pair = (min(one, other), max(one, other))
-        known, first = self._couplings.setdefault(pair, (set(), basis))
+        known, _ = self._couplings.setdefault(pair, (set(), basis))
         known.update(resources)
 
     def propose(
@@ -410,157 +396,178 @@ class GraphBuilder:
             GraphError: It breaks a rule of the model, for example by a cycle.
         """
         graph = identity.graph_id(self.kind, self.format, self.record, self.content)
-        order = self._order()
-        place = {old: new for new, old in enumerate(order)}
+        drafts = self._nodes
+        place: Sequence[int] = range(len(drafts))
+        if self.kind != "run":
+            order = self._order()
+            drafts = [drafts[old] for old in order]
+            place = [0] * len(order)
+            for new, old in enumerate(order):
+                place[old] = new
         agents = [f"{graph}/agent/{position}" for position in range(len(self._agents))]
-        nodes = [f"{graph}/{place[old]}" for old in range(len(self._nodes))]
+        nodes = [f"{graph}/{index}" for index in range(len(drafts))]
         resources = [f"{graph}/resource/{position}" for position in range(len(self._resources))]
-        task = self.task
-        if task is None:
-            fallback = self.record or graph
-            task = Task(id=identity.task_id(fallback, self.format), name=fallback)
+        label = self.policy.label
+        record = self._label(self.record)
+        task = self._task(record or graph)
+        organization = self._organization()
+        parts = Assembly(self.kind, self.policy, nodes, place, agents, resources)
         built = CollaborationGraph(
             id=graph,
             kind=self.kind,
-            name=self.policy.label(self.name or self.record or task.name),
+            name=label(self.name or record or task.name),
             task=task,
-            method=self.method,
-            organization=self.organization,
-            agents=tuple(
-                Agent(
-                    id=agents[position],
-                    name=draft.name,
-                    role=draft.role,
-                    role_name=draft.role_name,
-                    kind=draft.kind,
-                    unit=self._unit_id(draft.unit),
-                    attributes=draft.attributes,
-                )
-                for position, draft in enumerate(self._agents)
-            ),
-            nodes=tuple(
-                self._node(self._nodes[old], nodes[old], new, agents, nodes, resources)
-                for new, old in enumerate(order)
-            ),
-            edges=tuple(
-                Edge(
-                    source=nodes[source],
-                    target=nodes[target],
-                    basis=self._edges[source, target],
-                )
-                for source, target in sorted(
-                    self._edges, key=lambda pair: (place[pair[0]], place[pair[1]])
-                )
-            ),
-            couplings=self._built_couplings(place, nodes, resources),
-            resources=tuple(
-                Resource(id=resources[position], name=name, type=type_)
-                for position, (name, type_) in enumerate(self._resources)
-            ),
-            proposals=tuple(
-                Proposal(
-                    id=f"{graph}/proposal/{position}",
-                    unit=draft.unit,
-                    phase=draft.phase,
-                    agent=None if draft.agent is None else agents[draft.agent],
-                    node=None if draft.node is None else nodes[draft.node],
-                    value=None if draft.value is None else self.policy.text(draft.value),
-                    score=draft.score,
-                    valid=draft.valid,
-                )
-                for position, draft in enumerate(self._proposals)
-            ),
-            outcome=self._outcome(),
             source=Source(
                 format=self.format,
                 uri=self.uri,
-                record=self.record,
+                record=record,
                 sha256=self.sha256,
                 reader_version=self.reader_version,
-                warnings=tuple(self.warnings),
+                warnings=tuple(dict.fromkeys(map(label, self.warnings))),
             ),
-            attributes=self.policy.attributes(self.attributes),
+            method=self._method(),
+            organization=organization,
+            agents=tuple(
+                [
+                    Agent(
+                        id=id,
+                        name=draft.name,
+                        role=draft.role,
+                        role_name=draft.role_name,
+                        kind=draft.kind,
+                        unit=None
+                        if draft.unit is None or organization is None
+                        else organization.units[draft.unit].id,
+                        attributes=draft.attributes,
+                    )
+                    for id, draft in zip(agents, self._agents, strict=True)
+                ]
+            ),
+            nodes=parts.nodes(drafts),
+            edges=parts.edges(self._edges),
+            couplings=self._built_couplings(place, nodes, resources),
+            resources=tuple(
+                [
+                    Resource(id=id, name=name, type=type_)
+                    for id, (name, type_) in zip(resources, self._resources, strict=True)
+                ]
+            ),
+            proposals=tuple(
+                [
+                    Proposal(
+                        id=f"{graph}/proposal/{position}",
+                        unit=label(draft.unit),
+                        phase=draft.phase,
+                        agent=None if draft.agent is None else agents[draft.agent],
+                        node=None if draft.node is None else nodes[place[draft.node]],
+                        value=None if draft.value is None else self.policy.text(draft.value),
+                        score=draft.score,
+                        valid=draft.valid,
+                    )
+                    for position, draft in enumerate(self._proposals)
+                ]
+            ),
+            outcome=self._outcome(),
+            attributes=parts.attributes(self.attributes),
         )
-        validate(built)
+        if not (parts.valid and holds_beside_nodes(built)):
+            validate(built)
         return built
 
-    def _unit_id(self, unit: int | None) -> str | None:
-        if unit is None or self.organization is None:
-            return None
-        return self.organization.units[unit].id
-
-    def _node(
-        self,
-        draft: _NodeDraft,
-        id: str,
-        index: int,
-        agents: list[str],
-        nodes: list[str],
-        resources: list[str],
-    ) -> Node:
-        content, content_hash = None, draft.content_hash
-        if draft.content is not None:
-            content = self.policy.text(draft.content)
-            content_hash = identity.content_hash(self.policy.hashed(draft.content))
-        return Node(
-            id=id,
-            index=index,
-            kind=draft.kind,
-            name=self.policy.label(draft.name),
-            role=draft.role,
-            agent=None if draft.agent is None else agents[draft.agent],
-            recipients=tuple([agents[recipient] for recipient in draft.recipients]),
-            delivery=draft.delivery,
-            content=content,
-            content_hash=content_hash,
-            inputs=tuple(draft.inputs),
-            outputs=tuple(draft.outputs),
-            accesses=tuple(
-                [Access(resource=resources[place], mode=mode) for place, mode in draft.accesses]
-            ),
-            parent=None if draft.parent is None else nodes[draft.parent],
-            round=draft.round,
-            started_at=draft.started_at,
-            ended_at=draft.ended_at,
-            tokens_in=draft.tokens_in,
-            tokens_out=draft.tokens_out,
-            status=draft.status,
-            attributes=self.policy.attributes(draft.attributes) if draft.attributes else {},
+    def _task(self, fallback: str) -> Task:
+        """The task; one that a reader made by itself has not seen the policy."""
+        task = self.task
+        if task is None:
+            return Task(id=identity.task_id(fallback, self.format), name=fallback)
+        kept = (
+            self.policy.label(task.name),
+            self._label(task.dataset),
+            self._label(task.category),
+            self._label(task.source_group),
+        )
+        if kept == (task.name, task.dataset, task.category, task.source_group):
+            return task
+        name, dataset, category, source_group = kept
+        return Task(
+            id=identity.task_id(name, dataset),
+            name=name,
+            description=task.description,
+            dataset=dataset,
+            category=category,
+            source_group=source_group,
         )
 
+    def _method(self) -> Method | None:
+        method = self.method
+        if method is None:
+            return None
+        name, framework = self.policy.label(method.name), self._label(method.framework)
+        if (name, framework) == (method.name, method.framework):
+            return method
+        return Method(id=identity.method_id(name, framework), name=name, framework=framework)
+
+    def _organization(self) -> Organization | None:
+        """The organization as it may be stored, with the ids that this form has."""
+        found = self.organization
+        if found is None:
+            return None
+        label, attributes = self.policy.label, self.policy.attributes
+        name = label(found.name)
+        members = [
+            (label(one.name), one.role, attributes(one.attributes)) for one in found.units
+        ]
+        kinds = [tuple(map(label, link.kinds)) for link in found.links]
+        state, policy = attributes(found.state), attributes(found.policy)
+        if (
+            name == found.name
+            and members == [(one.name, one.role, one.attributes) for one in found.units]
+            and kinds == [link.kinds for link in found.links]
+            and state == found.state
+            and policy == found.policy
+        ):
+            return found
+        positions = {unit.id: position for position, unit in enumerate(found.units)}
+        links = [
+            (positions[link.source], positions[link.target], kind)
+            for link, names in zip(found.links, kinds, strict=True)
+            for kind in names or ("",)
+        ]
+        return make_organization(name, members, links, state=state, policy=policy)
+
     def _built_couplings(
-        self, place: dict[int, int], nodes: list[str], resources: list[str]
+        self, place: Sequence[int], nodes: list[str], resources: list[str]
     ) -> tuple[Coupling, ...]:
         ordered = []
         for (one, other), (shared, basis) in self._couplings.items():
-            first, second = sorted((one, other), key=lambda position: place[position])
-            ordered.append((place[first], place[second], first, second, sorted(shared), basis))
+            first, second = sorted((place[one], place[other]))
+            ordered.append((first, second, sorted(shared), basis))
         return tuple(
-            Coupling(
-                source=nodes[first],
-                target=nodes[second],
-                resources=tuple(resources[position] for position in shared),
-                basis=basis,
-            )
-            for _, _, first, second, shared, basis in sorted(ordered)
+            [
+                Coupling(
+                    source=nodes[first],
+                    target=nodes[second],
+                    resources=tuple([resources[position] for position in shared]),
+                    basis=basis,
+                )
+                for first, second, shared, basis in sorted(ordered)
+            ]
         )
 
     def _outcome(self) -> Outcome:
         outcome = self.outcome
-        kept = {
-            name: None if value is None else self.policy.text(value)
-            for name, value in (
-                ("answer", outcome.answer),
-                ("expected", outcome.expected),
-                ("mistake_reason", outcome.mistake_reason),
-            )
-        }
-        fields = {name: getattr(outcome, name) for name in outcome.__struct_fields__}
-        return Outcome(**{**fields, **kept})
+        kept: dict[str, str | None] = {}
+        for names, stored in (
+            (_OUTCOME_TEXTS, self.policy.text),
+            (_OUTCOME_LABELS, self._label),
+        ):
+            for name in names:
+                value = getattr(outcome, name)
+                if value is not None and (found := stored(value)) != value:
+                    kept[name] = found
+        return msgspec.structs.replace(outcome, **kept) if kept else outcome
 
     def _order(self) -> list[int]:
-        if self.kind == "run":
-            return list(range(len(self._nodes)))
+        """Topological order, ties in the order of adding."""
         waiting = [0] * len(self._nodes)
         following: dict[int, list[int]] = {}
         for source, target in self._edges:
@@ -577,13 +584,13 @@ class GraphBuilder:
                     heapq.heappush(ready, target)
         if len(order) < len(self._nodes):
             stuck = [
-                self._nodes[position].name
+                self.policy.label(self._nodes[position][1])
                 for position, count in enumerate(waiting)
                 if count > 0
             ]
             raise GraphError(
                 "the dependencies form a cycle through " + ", ".join(stuck[:5]),
                 file=self.uri,
-                record=self.record,
+                record=self._label(self.record),
             )
         return order

@@ -11,6 +11,7 @@ accesses by resource position, reads before writes.
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -57,11 +58,15 @@ Attributes = dict[str, Any]
 """Whatever else a trace says: JSON values only. Kept as JSON text in the store."""
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of the model's parts: immutable, compared by value."""
+class Record(msgspec.Struct, frozen=True, gc=False):
+    """Base of the model's parts: immutable, compared by value.
+
+    No part can hold itself, so the garbage collector need not look at any: with millions of
+    them, looking costs more than reading the file.
+    """
 
 
-class Task(Record):
+class Task(Record, frozen=True):
     """What was to be done. Shared by every run and decomposition of it.
 
     Attributes:
@@ -82,7 +87,7 @@ class Task(Record):
     source_group: str | None = None
 
 
-class Method(Record):
+class Method(Record, frozen=True):
     """The multi-agent system, or configuration of one, that made a run.
 
     Attributes:
@@ -96,7 +101,7 @@ class Method(Record):
     framework: str | None = None
 
 
-class Unit(Record):
+class Unit(Record, frozen=True):
     """A member of an organization, before any run."""
 
     id: str
@@ -105,7 +110,7 @@ class Unit(Record):
     attributes: Attributes = {}
 
 
-class Link(Record):
+class Link(Record, frozen=True):
     """A directed link that an organization *permits*.
 
     Attributes:
@@ -119,7 +124,7 @@ class Link(Record):
     kinds: tuple[str, ...] = ()
 
 
-class Organization(Record):
+class Organization(Record, frozen=True):
     """Who may talk to whom: kept apart from what was executed.
 
     The ``(V, E, S, pi)`` of OpenMAS-GCom, section 2: units, permitted links, shared state
@@ -139,7 +144,7 @@ class Organization(Record):
     policy: Attributes = {}
 
 
-class Agent(Record):
+class Agent(Record, frozen=True):
     """Somebody or something that acts in one run. Two agents of one name stay two.
 
     Attributes:
@@ -158,21 +163,21 @@ class Agent(Record):
     attributes: Attributes = {}
 
 
-class Artifact(Record):
+class Artifact(Record, frozen=True):
     """Something that a node needs or makes. The pair of name and type is its identity."""
 
     name: str
     type: str | None = None
 
 
-class Access(Record):
+class Access(Record, frozen=True):
     """A node reads or writes a shared resource (by the resource's id)."""
 
     resource: str
     mode: AccessMode
 
 
-class Resource(Record):
+class Resource(Record, frozen=True):
     """A file, record, table or other state that several nodes share."""
 
     id: str
@@ -180,7 +185,7 @@ class Resource(Record):
     type: str | None = None
 
 
-class Node(Record):
+class Node(Record, frozen=True):
     """One action of a run, or one subtask or group of a decomposition.
 
     Attributes:
@@ -227,7 +232,7 @@ class Node(Record):
     attributes: Attributes = {}
 
 
-class Edge(Record):
+class Edge(Record, frozen=True):
     """``target`` consumed ``source``'s output (node ids)."""
 
     source: str
@@ -235,7 +240,7 @@ class Edge(Record):
     basis: Basis
 
 
-class Coupling(Record):
+class Coupling(Record, frozen=True):
     """Both nodes change one shared resource. Undirected.
 
     Attributes:
@@ -252,7 +257,7 @@ class Coupling(Record):
     basis: Basis = "explicit"
 
 
-class Proposal(Record):
+class Proposal(Record, frozen=True):
     """An answer that an agent put forward.
 
     Attributes:
@@ -273,7 +278,7 @@ class Proposal(Record):
     valid: bool | None = None
 
 
-class Outcome(Record):
+class Outcome(Record, frozen=True):
     """How a run ended, with the totals that the trace itself reports.
 
     Attributes:
@@ -301,7 +306,7 @@ class Outcome(Record):
     mistake_reason: str | None = None
 
 
-class Source(Record):
+class Source(Record, frozen=True):
     """Where a graph was read from.
 
     Attributes:
@@ -322,7 +327,7 @@ class Source(Record):
     warnings: tuple[str, ...] = ()
 
 
-class CollaborationGraph(Record):
+class CollaborationGraph(Record, frozen=True):
     """A run or a decomposition as one graph.
 
     Attributes:
@@ -377,6 +382,40 @@ def validate(graph: CollaborationGraph) -> None:
         raise GraphError(problems[0] + more, file=graph.source.uri, record=graph.source.record)
 
 
+def holds_beside_nodes(graph: CollaborationGraph) -> bool:
+    """Whether all rules hold but for those of nodes, edges and the graph's attributes.
+
+    For :class:`graphstore.builder.GraphBuilder`, which makes those so that they hold. False
+    says only that this was not seen at a glance.
+    """
+    rest = CollaborationGraph(
+        id=graph.id,
+        kind=graph.kind,
+        name=graph.name,
+        task=graph.task,
+        source=graph.source,
+        method=graph.method,
+        organization=graph.organization,
+        agents=graph.agents,
+        resources=graph.resources,
+        proposals=graph.proposals,
+        outcome=graph.outcome,
+    )
+    if graph.kind not in GRAPH_KINDS or not _plainly_storable(rest):
+        return False
+    if any(_agent_problems(graph)) or any(_organization_problems(graph)):
+        return False
+    if not graph.couplings and not graph.proposals:
+        return True
+    index = {node.id: node.index for node in graph.nodes}
+    agents = {agent.id: position for position, agent in enumerate(graph.agents)}
+    resources = {resource.id: position for position, resource in enumerate(graph.resources)}
+    return not (
+        any(_coupling_problems(graph, index, resources))
+        or any(_proposal_problems(graph, index, agents))
+    )
+
+
 def _problems(graph: CollaborationGraph) -> Iterator[str]:
     if graph.kind not in GRAPH_KINDS:
         yield f"unknown graph kind {graph.kind!r}"
@@ -396,6 +435,13 @@ def _problems(graph: CollaborationGraph) -> Iterator[str]:
     yield from _containment_problems(graph, index)
     yield from _edge_problems(graph, index)
     yield from _coupling_problems(graph, index, resources)
+    yield from _proposal_problems(graph, index, agents)
+    yield from _value_problems(graph)
+
+
+def _proposal_problems(
+    graph: CollaborationGraph, index: dict[str, int], agents: dict[str, int]
+) -> Iterator[str]:
     for proposal in graph.proposals:
         if proposal.phase not in PROPOSAL_PHASES:
             yield f"proposal {proposal.id} has the unknown phase {proposal.phase!r}"
@@ -403,7 +449,6 @@ def _problems(graph: CollaborationGraph) -> Iterator[str]:
             yield f"proposal {proposal.id} names the unknown agent {proposal.agent}"
         if proposal.node is not None and proposal.node not in index:
             yield f"proposal {proposal.id} names the unknown node {proposal.node}"
-    yield from _value_problems(graph)
 
 
 def _duplicates(what: str, ids: Iterator[str]) -> Iterator[str]:
@@ -460,8 +505,9 @@ def _node_problems(
         yield f"node {node.id} has the unknown delivery {node.delivery!r}"
     positions = [agents.get(recipient, -1) for recipient in node.recipients]
     if -1 in positions:
-        yield f"node {node.id} names the unknown recipient {node.recipients[positions.index(-1)]}"
-    elif any(a >= b for a, b in zip(positions, positions[1:], strict=False)):
+        missing = node.recipients[positions.index(-1)]
+        yield f"node {node.id} names the unknown recipient {missing}"
+    elif any(a >= b for a, b in pairwise(positions)):
         yield f"node {node.id} has recipients out of order or twice"
     for access in node.accesses:
         if access.resource not in resources:
@@ -537,7 +583,7 @@ def _coupling_problems(
         positions = [resources.get(resource, -1) for resource in coupling.resources]
         if -1 in positions:
             yield f"{pair_text} names an unknown resource"
-        elif any(a >= b for a, b in zip(positions, positions[1:], strict=False)):
+        elif any(a >= b for a, b in pairwise(positions)):
             yield f"{pair_text} has resources out of order or twice"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from graphstore.builder import ContentPolicy, GraphBuilder, KeepEverything
+from graphstore.builder import ContentPolicy, GraphBuilder, KeepEverything, unknown_role
 from graphstore.model import CollaborationGraph, GraphKind, Role
 
 Known = Literal["yes", "partly", "no"]
@@ -85,7 +85,7 @@ class ReadContext:
     """
 
     policy: ContentPolicy = field(default_factory=KeepEverything)
-    role_of: Callable[[str], Role] = lambda name: "unknown"
+    role_of: Callable[[str], Role] = unknown_role
 
     def builder(
         self,

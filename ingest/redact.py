@@ -5,16 +5,20 @@ it was stays readable, and redacting twice changes nothing. Contents are hashed 
 redacted form, so that no hash can be used to test a guessed password.
 """
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from graphstore.errors import InputError
 from graphstore.model import Attributes
-from ingest.secrets import redacted, sensitive_key
+from graphstore.policies import KeepEverything
+from ingest.secret_scan import may_hold_secret
+from ingest.secrets import names_secret, redacted, sensitive_key
 
 MAX_DEPTH = 100
 """How deep attributes may be nested."""
 
 _LABELS_KEPT = 4_096
+_KEYS_KEPT = 50_000
 
 
 class Redact:
@@ -23,6 +27,7 @@ class Redact:
     def __init__(self) -> None:
         self._last: tuple[str, str] = ("", "")
         self._labels: dict[str, str] = {}
+        self._plain_keys: set[str] = set()
 
     def text(self, text: str) -> str | None:
         """The content without secrets."""
@@ -38,7 +43,7 @@ class Redact:
         if found is None:
             if len(self._labels) >= _LABELS_KEPT:
                 self._labels.clear()
-            found = self._labels[text] = redacted(text)
+            found = self._labels[text] = _without_secrets(text)
         return found
 
     def attributes(self, attributes: Attributes) -> Attributes:
@@ -51,33 +56,26 @@ class Redact:
         """
         return {self.label(key): _value(key, value, 1) for key, value in attributes.items()}
 
+    def keeps(self, texts: str, data: bytes, keys: AbstractSet[str]) -> bool:
+        """Whether none of the keys names a secret and none of the texts may hold one."""
+        if not keys <= self._plain_keys:
+            if any(map(names_secret, keys)):
+                return False
+            if len(self._plain_keys) < _KEYS_KEPT:
+                self._plain_keys |= keys
+        return not may_hold_secret(texts, data)
+
     def _redacted(self, text: str) -> str:
         # A builder asks for the content and for what its hash is made of, one after the other.
         last, result = self._last
         if last is not text:
-            result = redacted(text)
+            result = _without_secrets(text)
             self._last = (text, result)
         return result
 
 
-class Keep:
+class Keep(KeepEverything):
     """Keeps everything as it is (``--keep-content``)."""
-
-    def text(self, text: str) -> str | None:
-        """The content."""
-        return text
-
-    def hashed(self, text: str) -> str:
-        """The content."""
-        return text
-
-    def label(self, text: str) -> str:
-        """The name."""
-        return text
-
-    def attributes(self, attributes: Attributes) -> Attributes:
-        """The attributes."""
-        return attributes
 
 
 class Drop(Redact):
@@ -95,18 +93,27 @@ class Drop(Redact):
         """Nothing."""
         return {}
 
+    def keeps(self, texts: str, data: bytes, keys: AbstractSet[str]) -> bool:  # noqa: ARG002
+        """Never."""
+        return False
+
+
+def _without_secrets(text: str) -> str:
+    return redacted(text) if may_hold_secret(text) else text
+
 
 def _value(key: str | None, value: Any, depth: int) -> Any:
     if isinstance(value, str):
         if key is not None and (kind := sensitive_key(key, value)) is not None:
             return kind
-        return redacted(value)
-    if depth >= MAX_DEPTH and isinstance(value, dict | list):
+        return _without_secrets(value)
+    if depth >= MAX_DEPTH and isinstance(value, dict | list | tuple):
         raise InputError(f"its attributes are nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, dict):
         return {
-            redacted(name): _value(name, inside, depth + 1) for name, inside in value.items()
+            _without_secrets(name): _value(name, inside, depth + 1)
+            for name, inside in value.items()
         }
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_value(key, inside, depth + 1) for inside in value]
     return value

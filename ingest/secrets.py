@@ -7,7 +7,9 @@ without giving it back (possessive repetition).
 """
 
 import re
+import string
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -101,12 +103,16 @@ _PLAIN = (
         re.compile(r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_\-]{10,}+"),
     ),
 )
+ALL_RULES = (*_HYPHENED, *_UNDERSCORED, *_PLAIN)
+
 # Every token above is a run of at least so many of these characters; prose has few.
-_RUN = re.compile(r"[A-Za-z0-9_\-.:/+=]{14,}+")
+RUN_LENGTH = 14
+RUN_CHARACTERS = string.ascii_letters + string.digits + "_-.:/+="
+_RUN = re.compile(rf"[{re.escape(RUN_CHARACTERS)}]{{{RUN_LENGTH},}}+")
 _URL_PASSWORD = re.compile(
     r"(://[^\s/:@\"'<>\[\]]{0,256}+:)(?!\[redacted:)([^\s/@\"'<>]{1,256}+)(?=@)"
 )
-_BEARER = re.compile(r"bearer\s++(?P<value>[a-z0-9._~+/=\-]{16,}+)")
+BEARER = re.compile(r"bearer\s++(?P<value>[a-z0-9._~+/=\-]{16,}+)")
 _BASIC = re.compile(
     r"authorization[\"'\\]{0,3}\s{0,4}[:=]\s{0,4}[\"'\\]{0,3}basic\s++(?P<value>[a-z0-9+/=]{8,}+)"
 )
@@ -125,7 +131,7 @@ _VALUE = (
     r"(?:\\{0,3}(?P<quote>[\"'])(?P<quoted>[^\"'\r\n\\]{4,512}+)\\{0,3}(?P=quote)"
     r"|(?P<bare>[^\s\"'\\,;&|<>()\[\]{}`]{4,512}+)(?![(\[\w]))"
 )
-_NAMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
+NAMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
     ("pass", re.compile(r"pass(?:word|wd|phrase)" + _VALUE), None),
     ("pwd", re.compile(r"pwd" + _VALUE), None),
     ("secret", re.compile(r"secret" + _VALUE), None),
@@ -143,7 +149,7 @@ _NAMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
         ),
     ),
 )
-_QUALIFIER_LENGTH = 16
+QUALIFIER_LENGTH = 16
 _PLACEHOLDER = re.compile(
     r"[<$%{\[*].*|x{3,}.*|\.{3,}.*|(?:your|my|the|some|example|dummy|fake|insert)[_\-].*"
     r"|none|null|true|false|undefined|string|str|required|optional|changeme|redacted"
@@ -204,9 +210,15 @@ def sensitive_key(key: str, value: str) -> str | None:
     Returns:
         The mark, None where the key says nothing or the value is empty or a mark already.
     """
-    if not value or value.startswith("[redacted:") or not _SENSITIVE_KEYS.fullmatch(key):
+    if not value or not names_secret(key) or value.startswith("[redacted:"):
         return None
     return mark("password" if "pass" in key.lower() or "pwd" in key.lower() else "secret")
+
+
+@lru_cache(maxsize=4_096)
+def names_secret(key: str) -> bool:
+    """Whether what stands under a key is a secret, whatever it says."""
+    return _SENSITIVE_KEYS.fullmatch(key) is not None
 
 
 def _without_tokens(text: str, runs: str) -> str:
@@ -235,19 +247,19 @@ def _without_assigned(text: str) -> str:
     if "bearer" in lower:
         spans += [
             (*found.span("value"), "bearer-token")
-            for found in _BEARER.finditer(lower)
+            for found in BEARER.finditer(lower)
             if any(letter.isdigit() for letter in found["value"])
         ]
     if "basic" in lower and "authorization" in lower:
         spans += [
             (*found.span("value"), "basic-credentials") for found in _BASIC.finditer(lower)
         ]
-    for literal, pattern, qualifier in _NAMES:
+    for literal, pattern, qualifier in NAMES:
         if literal not in lower:
             continue
         password = literal in ("pass", "pwd")
         for found in pattern.finditer(lower):
-            before = lower[max(0, found.start() - _QUALIFIER_LENGTH) : found.start()]
+            before = lower[max(0, found.start() - QUALIFIER_LENGTH) : found.start()]
             if qualifier is not None and not qualifier.search(before):
                 continue
             group = "quoted" if found["quoted"] is not None else "bare"
