@@ -1,6 +1,5 @@
 """What the readers of JSON files share: decoding with a reason, and looking at a sample."""
 
-import re
 from typing import Any, TypeVar
 
 import msgspec
@@ -9,6 +8,7 @@ from graphstore.errors import InputError
 from graphstore.identity import canonical_json
 from ingest.json_text import explain, repair_surrogates
 from ingest.reader import TraceFile
+from ingest.readers.sample_json import keys
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ def first_character(sample: bytes) -> bytes:
 
 def has_key(sample: bytes, key: str) -> bool:
     """Whether a JSON sample holds a key of that name, at any depth, escaped texts left out."""
-    return re.search(rb'(?<!\\)"' + re.escape(key.encode()) + rb'"\s*:', sample) is not None
+    return key.encode() in keys(sample)
 
 
 def text_of(value: Any) -> str | None:

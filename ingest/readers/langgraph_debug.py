@@ -60,7 +60,10 @@ class LangGraphDebugReader:
             return False
         _, mode, data = part
         if mode == "updates":
-            return isinstance(data, dict) and any(_is_update(one) for one in data.values())
+            # A snapshot whose rest was cut off is all "values": no node has that name.
+            return isinstance(data, dict) and any(
+                _is_update(one) for name, one in data.items() if name != "values"
+            )
         return mode in ("debug", "tasks", "checkpoints") and isinstance(data, dict)
 
     def read(

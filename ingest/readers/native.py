@@ -17,6 +17,7 @@ from graphstore.model import CollaborationGraph, GraphKind
 from ingest import json_text
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers import native_records
+from ingest.readers.decoding import has_key
 from ingest.readers.native_graph import fill
 from ingest.readers.native_records import RunRecord
 
@@ -52,7 +53,7 @@ class NativeReader:
     def sniff(self, sample: bytes) -> bool:
         """Whether an object, or an array of them, has the field ``masgraph``."""
         start = sample.lstrip()
-        if start[:1] not in (b"{", b"["):
+        if start[:1] not in (b"{", b"[") or not has_key(sample, "masgraph"):
             return False
         line = start.partition(b"\n")[0]
         try:

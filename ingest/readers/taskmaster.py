@@ -30,6 +30,7 @@ from ingest.readers.decoding import (
     REPAIRED,
     decode_file,
     first_character,
+    has_key,
     short_name,
     text_of,
 )
@@ -74,7 +75,7 @@ class TaskMasterReader:
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds a list of tasks with titles and dependencies."""
-        if first_character(sample) != b"{":
+        if first_character(sample) != b"{" or not has_key(sample, "tasks"):
             return False
         found = _TASKS.search(sample)
         if found is None:

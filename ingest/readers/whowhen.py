@@ -68,6 +68,7 @@ _AFTER_ANSWER = re.compile(r"^SCENARIO\.PY COMPLETE\b", re.MULTILINE)
 _EXIT_CODE = re.compile(r"\A\s*exitcode: (-?\d+)|\A[^\n]*\bUnix exit code(?: was)?: (-?\d+)")
 _FIRST_ENTRY = re.compile(rb'(?<!\\)"history"\s*:\s*\[\s*\{')
 _SPEAKER_NAME = re.compile(rb'(?<!\\)"name"\s*:\s*"')
+_SPEAKER_ROLE = re.compile(rb'(?<!\\)"role"\s*:\s*"(?!user"|assistant"|system")[^"]+"')
 _MAGENTIC = re.compile(rb'(?<!\\)"role"\s*:\s*"Orchestrator \(')
 
 
@@ -123,6 +124,8 @@ class HandcraftedReader:
         first = _first_entry(sample)
         if first is None or _SPEAKER_NAME.search(first):
             return False
+        if not first.endswith(b"}") and not _SPEAKER_ROLE.search(first):
+            return False  # cut before it says whether the speaker is a name or a role
         return _labelled(sample) or _MAGENTIC.search(sample) is not None
 
     def read(
@@ -491,7 +494,9 @@ def _closest(name: str, agents: dict[str, int]) -> str | None:
 
 def _first_entry(sample: bytes) -> bytes | None:
     """The text of the history's first entry, as far as the sample goes."""
-    found = _FIRST_ENTRY.search(sample) if first_character(sample) == b"{" else None
+    if first_character(sample) != b"{" or not has_key(sample, "history"):
+        return None
+    found = _FIRST_ENTRY.search(sample)
     if found is None:
         return None
     rest = sample[found.end() - 1 :]

@@ -3,7 +3,8 @@ import sys
 
 import pytest
 
-from graphstore.errors import NotFoundError, UsageError
+from graphstore.errors import InputError, NotFoundError, UsageError
+from ingest.pipeline import ReadOptions, read
 from ingest.reader import Capabilities
 from ingest.registry import (
     BUILT_IN,
@@ -34,14 +35,8 @@ class Beta(Everything):
     format = "beta"
 
 
-class Special(Everything):
-    format = "zz-special"
-    specificity = 500
-
-
 class Failing(Everything):
     format = "failing"
-    specificity = 1_000
 
     def sniff(self, sample):
         raise KeyError("oops")
@@ -89,15 +84,33 @@ def test_a_reader_that_cannot_be_used_is_a_warning(place):
         registry.reader("bad")
 
 
-def test_the_more_specific_reader_gets_a_file(here):
-    native = BUILT_IN["native"]
-    sample = b'{"masgraph": 1}'
-    places = {"everything": f"{here}:Everything", "beta": f"{here}:Beta", "native": native}
-    assert Registry(places).sniff(sample).format == "native"
+def test_two_readers_that_claim_a_file_are_an_error_that_names_them(here):
+    places = {"beta": f"{here}:Beta", "native": BUILT_IN["native"]}
     assert Registry(places).sniff(b"other").format == "beta"
-    assert Registry(dict(reversed(places.items()))).sniff(b"other").format == "beta"
-    with_special = places | {"zz-special": f"{here}:Special"}
-    assert Registry(with_special).sniff(sample).format == "zz-special"
+    for order in (places, dict(reversed(places.items()))):
+        with pytest.raises(InputError) as told:
+            Registry(order).sniff(b'{"masgraph": 1}')
+        assert told.value.reason == (
+            "the readers native and beta claim it at once: say which is right with "
+            "--format native or --format beta"
+        )
+    places["everything"] = f"{here}:Everything"
+    with pytest.raises(InputError, match="--format native, --format beta or --format every"):
+        Registry(places).sniff(b'{"masgraph": 1}')
+
+
+def test_a_file_that_two_readers_claim_is_rejected_unless_a_format_is_named(here, tmp_path):
+    path = tmp_path / "claimed.json"
+    path.write_text('{"masgraph": 1, "kind": "run", "actions": [{"content": "hello"}]}')
+    other = tmp_path / "other.txt"
+    other.write_text("hello")
+    places = {"beta": f"{here}:Beta", "native": BUILT_IN["native"]}
+    options = ReadOptions(registry=Registry(places))
+    (rejection,) = read([path, other], options=options)
+    assert rejection.file == str(path)
+    assert "native and beta claim it at once" in rejection.reason
+    (graph,) = read(path, format="native", options=options)
+    assert len(graph.nodes) == 1
 
 
 def test_a_reader_that_fails_to_look_is_passed_over(here):

@@ -1,0 +1,93 @@
+"""Every example belongs to one reader: the one of its format, whatever the file is called."""
+
+import gzip
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ingest.pipeline import read
+from ingest.reader import SAMPLE_BYTES, Rejection
+from ingest.readers.decoding import has_key
+from ingest.readers.sample_json import keys
+from ingest.registry import BUILT_IN, default_registry
+from tests.ingest.reading import FORMATS
+
+EXAMPLES = FORMATS.parent
+TOLD = {
+    "formats/messages-table/kitchen.tsv",
+}
+"""Tables whose columns have names of their own: only ``--format`` can tell them."""
+
+OF_TRACES = {
+    "chain.otlp.ndjson": "otlp",
+    "debate.jsonl": "native",
+    "single.jsonl": "native",
+    "orchestrator.jsonl": "native",
+    "orchestrator": "whowhen-handcrafted",
+}
+
+
+def examples():
+    files = [path for path in sorted(FORMATS.rglob("*")) if path.is_file()]
+    files += [path for path in sorted((EXAMPLES / "traces").rglob("*")) if path.is_file()]
+    files += [
+        path for path in sorted((EXAMPLES / "decompositions").rglob("*")) if path.is_file()
+    ]
+    return [
+        str(path.relative_to(EXAMPLES)) for path in files if not path.match("*.mapping.toml")
+    ]
+
+
+def format_of(name):
+    parts = Path(name).parts
+    if parts[0] == "formats":
+        return parts[1]
+    return "native" if parts[0] == "decompositions" else OF_TRACES[parts[1]]
+
+
+def claims(sample):
+    return [reader.format for reader in default_registry().readers() if reader.sniff(sample)]
+
+
+def test_every_built_in_format_has_an_example():
+    assert set(BUILT_IN) - {format_of(name) for name in examples()} == set()
+
+
+@pytest.mark.parametrize("name", examples())
+def test_one_reader_claims_an_example(name):
+    sample = (EXAMPLES / name).read_bytes()[:SAMPLE_BYTES]
+    assert claims(sample) == ([] if name in TOLD else [format_of(name)])
+
+
+@pytest.mark.parametrize("name", examples())
+def test_a_sample_that_is_cut_has_no_second_reader(name):
+    content = (EXAMPLES / name).read_bytes()
+    for part in range(1, 12):
+        found = claims(content[: min(len(content), SAMPLE_BYTES) * part // 12])
+        assert found in ([], [format_of(name)]), f"cut at {part} of 12"
+
+
+def test_names_and_compression_change_nothing(tmp_path):
+    for place, name in enumerate(
+        sorted({format_of(name): name for name in examples()}.values())
+    ):
+        if name in TOLD or format_of(name) in ("chatdev-config", "dylan"):
+            continue  # these read what lies beside them, by its name
+        for ending in (".txt", ".otlp.ndjson", ""):
+            copy = tmp_path / f"copy{place}{ending}"
+            shutil.copy(EXAMPLES / name, copy)
+            graphs = [item for item in read(copy) if not isinstance(item, Rejection)]
+            assert {graph.source.format for graph in graphs} == {format_of(name)}
+        packed = tmp_path / f"packed{place}.json"
+        packed.write_bytes(gzip.compress((EXAMPLES / name).read_bytes()))
+        graphs = [item for item in read(packed) if not isinstance(item, Rejection)]
+        assert {graph.source.format for graph in graphs} == {format_of(name)}
+
+
+def test_keys_are_found_once_and_not_in_texts():
+    sample = rb'{"a": "b", "text": "{\"quoted\": 1, \"b\": 2}", "c" : [{"d":1}], "e'
+    assert keys(sample) == {b"a", b"text", b"c", b"d"}
+    assert has_key(sample, "d")
+    assert not has_key(sample, "quoted")
+    assert keys(sample) is keys(sample)
