@@ -55,6 +55,7 @@ BUILT_IN: dict[str, str] = {
     "codex": "ingest.readers.codex:CodexReader",
     "taskbench": "ingest.readers.taskbench:TaskBenchReader",
     "hugginggpt": "ingest.readers.hugginggpt:HuggingGptReader",
+    "beads": "ingest.readers.beads:BeadsReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 
