@@ -33,6 +33,7 @@ BUILT_IN: dict[str, str] = {
     "langgraph-debug": "ingest.readers.langgraph_debug:LangGraphDebugReader",
     "langgraph-checkpoints": "ingest.readers.langgraph_checkpoints:LangGraphCheckpointsReader",
     "pydantic-ai": "ingest.readers.pydantic_ai:PydanticAIReader",
+    "smolagents": "ingest.readers.smolagents:SmolagentsReader",
     "langfuse": "ingest.readers.langfuse:LangfuseReader",
     "chatdev-log": "ingest.readers.chatdev_log:ChatDevLogReader",
     "chatdev-puppeteer": "ingest.readers.puppeteer:PuppeteerReader",
