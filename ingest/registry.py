@@ -57,6 +57,7 @@ BUILT_IN: dict[str, str] = {
     "taskbench": "ingest.readers.taskbench:TaskBenchReader",
     "hugginggpt": "ingest.readers.hugginggpt:HuggingGptReader",
     "beads": "ingest.readers.beads:BeadsReader",
+    "inspect-ai": "ingest.readers.inspect_ai:InspectReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 

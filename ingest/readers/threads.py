@@ -50,11 +50,13 @@ class Thread:
         actor: Whose it is.
         opened_by: The call that opened it, None where the user did or the trace is silent.
         parent: The thread of that call.
+        silent: Whether nobody waits for what its agent says at the end of a turn.
     """
 
     actor: Actor
     opened_by: "Call | None" = None
     parent: "Thread | None" = None
+    silent: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -322,7 +324,7 @@ class _Stage:
         thread = step.thread
         if words.told is not None:
             recipients = [self.place(words.told.actor)]
-        elif ends and not words.thought and thread.parent is None and self._user is not None:
+        elif self._user is not None and ends and not words.thought and _answers(thread):
             recipients = [self.place(self._user)]
         words.node = self._builder.add(
             "decision" if words.thought else "agent_message",
@@ -337,7 +339,7 @@ class _Stage:
             attributes={**step.attributes, **words.attributes},
         )
         for recipient in recipients:
-            if thread.parent is None:
+            if words.told is None:
                 self._inbox.setdefault(recipient, []).append((words.node, "delivered"))
         return words.node
 
@@ -397,6 +399,11 @@ class _Once:
     def written(self) -> int | None:
         value, self._written = self._written, None
         return value
+
+
+def _answers(thread: Thread) -> bool:
+    """Whether the end of a thread's turn is the user's answer."""
+    return thread.parent is None and not thread.silent
 
 
 def _basis(delivery: Delivery) -> Basis:

@@ -1,0 +1,72 @@
+"""Inspect: the parts of events and messages."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from graphstore.identity import digest
+from ingest.readers.decoding import text_of
+from ingest.readers.instants import from_iso
+
+Record = dict[str, Any]
+
+
+def events_of(sample: Record) -> list[Any]:
+    """A sample's events, in an older log those of its transcript."""
+    events = sample.get("events")
+    transcript = sample.get("transcript")
+    if not events and isinstance(transcript, dict):
+        events = transcript.get("events")
+    return events if isinstance(events, list) else []
+
+
+def flat(
+    events: list[Any], inside: tuple[str, ...]
+) -> Iterator[tuple[Record, tuple[str, ...]]]:
+    """Events with those that tools and subtasks hold inside, and the agents around them."""
+    waiting: list[tuple[Any, tuple[str, ...]]] = [(event, inside) for event in reversed(events)]
+    while waiting:
+        event, around = waiting.pop()
+        if not isinstance(event, dict):
+            continue
+        yield event, around
+        inner = event.get("events")
+        if isinstance(inner, list) and inner:
+            name = event.get("agent") if event.get("event") == "tool" else None
+            deeper = (*around, name) if isinstance(name, str) and name else around
+            waiting += [(part, deeper) for part in reversed(inner)]
+
+
+def key_of(message: Record) -> str:
+    """What tells a message from others: its id, else the call it answers, else its words."""
+    id = message.get("id")
+    if isinstance(id, str) and id:
+        return id
+    call = message.get("tool_call_id")
+    if isinstance(call, str) and message.get("role") == "tool":
+        return f"result:{call}"
+    return f"{message.get('role')}:{digest(text_of(message.get('content')) or '')}"
+
+
+def start_of(event: Record) -> int | None:
+    """When an event began."""
+    return from_iso(event.get("timestamp"))
+
+
+def is_place(value: Any) -> bool:
+    """Whether a value is a position in the pool of messages."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**40
+
+
+def tokens_of(usage: Any) -> tuple[int | None, int | None]:
+    """Tokens read, those of the cache included, and written."""
+    if not isinstance(usage, dict):
+        return None, None
+    names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
+    read = [n for name in names if (n := _number(usage.get(name))) is not None]
+    return (sum(read) if read else None), _number(usage.get("output_tokens"))
+
+
+def _number(value: Any) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < 2**60 else None
