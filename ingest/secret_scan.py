@@ -9,26 +9,36 @@ out; where it says yes, each text is looked at by itself.
 import re
 
 from ingest.secrets import (
-    ALL_RULES,
     BEARER,
     NAMES,
     QUALIFIER_LENGTH,
     RUN_CHARACTERS,
-    RUN_LENGTH,
+    TOKENS,
+    Rule,
 )
 
 # In the order of a byte's code: what tokens are made of, and everything else.
 _RUN_TABLE = bytes(
-    ord("a") if code < 128 and chr(code) in RUN_CHARACTERS + "~" else ord(" ")
-    for code in range(256)
+    ord("a") if code < 128 and chr(code) in RUN_CHARACTERS else ord(" ") for code in range(256)
 )
-_LONG_RUN = b"a" * RUN_LENGTH
-_RULES = tuple(
-    (
-        tuple(literal.encode() for literal in rule.literals),
-        re.compile(rule.pattern.pattern.encode()),
-    )
-    for rule in ALL_RULES
+# Shorter than every token but Slack's, which is looked for by itself: words are rarely so long.
+_LONG = 20
+_LONG_RUN = b"a" * _LONG
+
+
+def _encoded(rules: tuple[Rule, ...]) -> list[tuple[list[bytes], re.Pattern[bytes]]]:
+    return [
+        (
+            [literal.encode() for literal in rule.literals],
+            re.compile(rule.pattern.pattern.encode()),
+        )
+        for rule in rules
+    ]
+
+
+_RULES = tuple((sign.encode(), _encoded(rules)) for sign, rules in TOKENS)
+_SLACK = next(
+    pattern for _, rules in _RULES for literals, pattern in rules if b"xox" in literals
 )
 _SIGN_NAMES = tuple(literal.encode() for literal, _, _ in NAMES)
 # The longest name, the quotes and the spaces that may stand between it and its sign.
@@ -59,11 +69,13 @@ def may_hold_secret(text: str, data: bytes | None = None) -> bool:
     runs = _long_runs(data)
     if runs and _holds_token(b"\n".join(runs)):
         return True
+    if (b"xox" in data or b"xapp-" in data) and _SLACK.search(data):
+        return True
     if b"-----BEGIN " in data:
         return True
     if b"@" in data and (_EMAIL.search(data) or _URL_PASSWORD.search(data)):
         return True
-    return _may_name_secret(text, data, bool(runs))
+    return _may_name_secret(text, data)
 
 
 def _long_runs(data: bytes) -> list[bytes]:
@@ -72,7 +84,7 @@ def _long_runs(data: bytes) -> list[bytes]:
     runs: list[bytes] = []
     start = flat.find(_LONG_RUN)
     while start >= 0:
-        end = flat.find(b" ", start + RUN_LENGTH)
+        end = flat.find(b" ", start + _LONG)
         if end < 0:
             end = len(flat)
         runs.append(data[start:end])
@@ -81,23 +93,24 @@ def _long_runs(data: bytes) -> list[bytes]:
 
 
 def _holds_token(runs: bytes) -> bool:
-    for literals, pattern in _RULES:
-        for literal in literals:
-            if literal in runs:
-                if pattern.search(runs):
-                    return True
-                break
+    for sign, rules in _RULES:
+        if sign not in runs:
+            continue
+        for literals, pattern in rules:
+            for literal in literals:
+                if literal in runs:
+                    if pattern.search(runs):
+                        return True
+                    break
     return False
 
 
-def _may_name_secret(text: str, data: bytes, runs: bool) -> bool:
+def _may_name_secret(text: str, data: bytes) -> bool:
     """Whether a password, key or token stands beside its name."""
     if len(data) != len(text) and _KELVIN in text:
         # Its lower case is the letter k.
         return True
     signs = data.count(b":") + data.count(b"=")
-    if not signs and not runs:
-        return False
     lower = data.lower()
     names: list[bytes] = []
     if signs:
@@ -109,7 +122,7 @@ def _may_name_secret(text: str, data: bytes, runs: bool) -> bool:
         if b"authorization" in before and b"basic" in lower:
             return True
         names = [name for name in _SIGN_NAMES if name in before]
-    bearer = runs and b"bearer" in lower
+    bearer = b"bearer" in lower
     if not names and not bearer:
         return False
     low = text.lower()

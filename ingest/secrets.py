@@ -103,7 +103,12 @@ _PLAIN = (
         re.compile(r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_\-]{10,}+"),
     ),
 )
-ALL_RULES = (*_HYPHENED, *_UNDERSCORED, *_PLAIN)
+TOKENS: tuple[tuple[str, tuple[Rule, ...]], ...] = (
+    ("-", _HYPHENED),
+    ("_", _UNDERSCORED),
+    ("", _PLAIN),
+)
+"""Rules by what stands in every token of them, in the order in which they are tried."""
 
 # Every token above is a run of at least so many of these characters; prose has few.
 RUN_LENGTH = 14
@@ -223,12 +228,9 @@ def names_secret(key: str) -> bool:
 
 def _without_tokens(text: str, runs: str) -> str:
     """Tokens of known forms. Their literals are looked for in the long runs alone."""
-    groups: list[tuple[Rule, ...]] = [_PLAIN]
-    if "_" in runs:
-        groups.insert(0, _UNDERSCORED)
-    if "-" in runs:
-        groups.insert(0, _HYPHENED)
-    for rules in groups:
+    for sign, rules in TOKENS:
+        if sign not in runs:
+            continue
         for rule in rules:
             for literal in rule.literals:
                 if literal in runs:
