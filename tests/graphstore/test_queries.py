@@ -414,7 +414,7 @@ ANSWERS = {
             ],
         )
     ],
-    "unknown-roles": [({}, [("Thinker", 1, 1, 2)])],
+    "unknown-roles": [({}, [("Thinker", "toy", 1, 1, 2)])],
     "unused-artifacts": [
         (
             {},
