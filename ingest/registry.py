@@ -58,6 +58,7 @@ BUILT_IN: dict[str, str] = {
     "hugginggpt": "ingest.readers.hugginggpt:HuggingGptReader",
     "beads": "ingest.readers.beads:BeadsReader",
     "inspect-ai": "ingest.readers.inspect_ai:InspectReader",
+    "wfformat": "ingest.readers.wfformat:WfFormatReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 

@@ -1,0 +1,224 @@
+"""The parts of a WfFormat file, whichever version of the schema it follows."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphstore.errors import InputError
+from graphstore.model import Attributes
+from ingest.readers.decoding import text_of
+
+_STRUCTURE = frozenset(
+    {"id", "name", "parents", "children", "inputFiles", "outputFiles", "files", "command"}
+)
+_TEXT = frozenset({str})
+_OLDER = {"runtime": "runtimeInSeconds", "memory": "memoryInBytes", "cores": "coreCount"}
+
+
+@dataclass(slots=True)
+class WorkflowTask:
+    """A task of a workflow.
+
+    Attributes:
+        id: Its id; its name in files without ids.
+        parents: Ids of the tasks that it names as needed.
+        children: Ids of the tasks that it names as following.
+        inputs: Names of the files that it reads, each once.
+        outputs: Names of the files that it writes, each once.
+        command: The program with its arguments.
+        program: The program alone, None where that is a script.
+        measured: Whatever else the file says of it, by the names of version 1.5.
+    """
+
+    id: str
+    name: str
+    parents: list[str]
+    children: list[str]
+    inputs: list[str]
+    outputs: list[str]
+    command: str | None
+    program: str | None
+    measured: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Workflow:
+    """A workflow.
+
+    Attributes:
+        engine: The runtime system's name.
+        repository: Where the workflow's own code is.
+        sizes: Size in bytes by file.
+        attributes: Whatever else the file says of the whole.
+        warnings: What was left out.
+    """
+
+    name: str
+    description: str | None
+    engine: str | None
+    repository: str | None
+    tasks: list[WorkflowTask]
+    sizes: dict[str, int]
+    attributes: Attributes
+    warnings: list[str] = field(default_factory=list)
+
+
+def parse(value: Any, uri: str) -> Workflow:
+    """Reads version 1.5, and the shapes of 1.2 to 1.4.
+
+    Args:
+        value: The decoded file.
+        uri: The file as it was named, for errors.
+
+    Raises:
+        InputError: It holds no tasks, an id stands twice, or a link names no task.
+    """
+    try:
+        return _parse(value)
+    except InputError as error:
+        raise InputError(error.reason, file=uri) from error
+
+
+def _parse(value: Any) -> Workflow:
+    body = value.get("workflow") if isinstance(value, dict) else None
+    if not isinstance(body, dict):
+        raise InputError("it holds no workflow")
+    specified = body.get("specification")
+    holder = specified if isinstance(specified, dict) else body
+    listed = holder.get("tasks", holder.get("jobs"))
+    if not isinstance(listed, list) or not listed:
+        raise InputError("the workflow has no tasks")
+    execution = body.get("execution")
+    execution = execution if isinstance(execution, dict) else {}
+    warnings: list[str] = []
+    sizes: dict[str, int] = {}
+    for file in _objects(holder.get("files")):
+        _size(file, sizes)
+    measured = _measured(execution.get("tasks"))
+    tasks = [_task(task, measured, sizes) for task in listed]
+    _resolve(tasks)
+    if measured:
+        warnings.append(f"{len(measured)} measured tasks are not in the specification")
+    system = value.get("runtimeSystem", value.get("wms"))
+    engine = system.get("name") if isinstance(system, dict) else None
+    repository = body.get("repo")
+    attributes: Attributes = {
+        key: other
+        for key, other in value.items()
+        if key not in ("name", "description", "workflow")
+    }
+    for part in (body, execution):
+        attributes.update(
+            (key, other)
+            for key, other in part.items()
+            if key not in ("specification", "execution", "tasks", "jobs", "files")
+        )
+    return Workflow(
+        name=text_of(value.get("name")) or "workflow",
+        description=text_of(value.get("description")),
+        engine=engine if isinstance(engine, str) else None,
+        repository=repository if isinstance(repository, str) and repository else None,
+        tasks=tasks,
+        sizes=sizes,
+        attributes=attributes,
+        warnings=warnings,
+    )
+
+
+def _measured(listed: Any) -> dict[str, dict[str, Any]]:
+    """What was measured of each task, by id."""
+    return {
+        task["id"]: {key: other for key, other in task.items() if key != "id"}
+        for task in _objects(listed)
+        if isinstance(task.get("id"), str)
+    }
+
+
+def _task(
+    task: Any, measured: dict[str, dict[str, Any]], sizes: dict[str, int]
+) -> WorkflowTask:
+    if not isinstance(task, dict):
+        raise InputError("a task is no object")
+    name = task.get("name")
+    stated = task.get("id", name)
+    own = stated if isinstance(stated, str) else str(stated) if type(stated) is int else ""
+    if not own:
+        raise InputError("a task has no id")
+    rest: dict[str, Any] = {}
+    for key, other in task.items():
+        if key not in _STRUCTURE:
+            rest[_OLDER.get(key) or key] = other
+    found = measured.pop(own, {})
+    command = found.pop("command", None) or task.get("command")
+    rest.update(found)
+    inputs = _names(task, "inputFiles", own)
+    outputs = _names(task, "outputFiles", own)
+    for file in _objects(task.get("files")) if "files" in task else ():
+        label = _size(file, sizes)
+        if label is not None:
+            (outputs if file.get("link") == "output" else inputs).append(label)
+    program = command.get("program") if isinstance(command, dict) else None
+    program = program if isinstance(program, str) and program else None
+    return WorkflowTask(
+        id=own,
+        name=name if isinstance(name, str) and name else own,
+        parents=_names(task, "parents", own),
+        children=_names(task, "children", own),
+        inputs=list(dict.fromkeys(inputs)),
+        outputs=list(dict.fromkeys(outputs)),
+        command=_command(command),
+        program=program if program and len(program.split()) == 1 else None,
+        measured=rest,
+    )
+
+
+def _command(command: Any) -> str | None:
+    if not isinstance(command, dict):
+        return text_of(command)
+    arguments = command.get("arguments")
+    parts = [command.get("program"), *(arguments if isinstance(arguments, list) else ())]
+    return " ".join(text_of(part) or "" for part in parts if part is not None) or None
+
+
+def _names(task: dict[str, Any], field: str, own: str) -> list[str]:
+    value = task.get(field)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not set(map(type, value)) <= _TEXT:
+        raise InputError(f"the {field} of {own} are no list of names")
+    return list(value)
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _size(file: dict[str, Any], sizes: dict[str, int]) -> str | None:
+    """A file's name; its size goes to ``sizes``."""
+    name = file.get("id", file.get("name"))
+    if not isinstance(name, str) or not name:
+        return None
+    size = file.get("sizeInBytes", file.get("size"))
+    if isinstance(size, int) and not isinstance(size, bool):
+        sizes[name] = size
+    return name
+
+
+def _resolve(tasks: list[WorkflowTask]) -> None:
+    """Turns what parents and children name into ids: an id, else a name that stands once."""
+    ids: set[str] = set()
+    names: dict[str, str | None] = {}
+    for task in tasks:
+        if task.id in ids:
+            raise InputError(f"the id {task.id} stands twice")
+        ids.add(task.id)
+        names[task.name] = task.id if task.name not in names else None
+    for task in tasks:
+        for listed in (task.parents, task.children):
+            for place, other in enumerate(listed):
+                if other in ids:
+                    continue
+                found = names.get(other)
+                if found is None:
+                    what = "parent" if listed is task.parents else "child"
+                    raise InputError(f"{task.id} names the unknown {what} {other}")
+                listed[place] = found
