@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from graphstore.errors import InputError
+from graphstore.errors import InputError, MissingExtraError
 from graphstore.model import CollaborationGraph
 from ingest import json_text
 from ingest.files import LocalFile
@@ -25,6 +25,8 @@ def rejections(
         reason, record = error.reason, error.record
         if error.file is not None and len(files) > 1:
             files = [file for file in files if file.uri == error.file] or files
+    elif isinstance(error, MissingExtraError):
+        reason = str(error)
     elif isinstance(error, RecursionError):
         reason = "it is nested too deeply"
     elif isinstance(error, msgspec.MsgspecError | UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""OTLP traces: spans with OpenInference, GenAI or OpenLLMetry attributes, as JSON.
+"""OTLP traces: spans with OpenInference, GenAI or OpenLLMetry attributes, JSON or protobuf.
 
 A trace is a run. Traces that share a session or conversation are one run, since one team's
 work can lie in many traces; what joined them stands in the graph's attributes and warnings.
@@ -6,6 +6,7 @@ Spans of one trace may lie in several files. A parent that is in none of them is
 refused.
 
 - :mod:`ingest.readers.otlp_wire`: the JSON and its deviations.
+- :mod:`ingest.readers.otlp_protobuf`: the same from protobuf.
 - :mod:`ingest.readers.otlp_attributes`: what one span says.
 - :mod:`ingest.readers.otlp_tree`: which spans are actions, and whose.
 - :mod:`ingest.readers.otlp_flow`: who consumed what.
@@ -33,8 +34,10 @@ from ingest.readers.otlp_attributes import (
     facts_of,
 )
 from ingest.readers.otlp_flow import follow
+from ingest.readers.otlp_protobuf import documents as protobuf_documents
+from ingest.readers.otlp_protobuf import is_protobuf
 from ingest.readers.otlp_tree import grow
-from ingest.readers.otlp_wire import Resource, documents, hex_id, plain
+from ingest.readers.otlp_wire import Resource, TracesData, documents, hex_id, plain
 from ingest.readers.span_graph import fill
 
 _SNIFF = re.compile(rb'(?<!\\)"resourceSpans"\s*:\s*\[')
@@ -72,7 +75,9 @@ class OtlpReader:
     )
 
     def sniff(self, sample: bytes) -> bool:
-        """Whether the sample holds ``resourceSpans``."""
+        """Whether the sample holds ``resourceSpans``, or a span in protobuf."""
+        if is_protobuf(sample):
+            return True
         return (
             first_character(sample) in (b"{", b"[")
             and _SNIFF.search(sample[:4_096]) is not None
@@ -84,6 +89,12 @@ class OtlpReader:
         Looks for the ids only: a file that is no valid JSON has keys as well.
         """
         keys: set[str] = set()
+        if is_protobuf(file.sample):
+            spans = _Spans()
+            spans.add(file)
+            keys.update(f"trace:{trace}" for trace in spans.traces)
+            keys.update(f"session:{session}" for session in spans.sessions)
+            return frozenset(keys)
         for text in _pieces(file):
             for found in _values_after(text, _TRACE_IDS, _ID):
                 identity = hex_id(found.decode(errors="replace"), 16)
@@ -198,7 +209,7 @@ class _Spans:
         """
         traces: dict[str, list[Facts]] = {}
         damaged = False
-        for document, repaired in documents(file):
+        for document, repaired in _documents(file):
             damaged = damaged or repaired
             for resource in document.resource_spans:
                 service = _service(resource.resource)
@@ -246,6 +257,15 @@ class _Spans:
         for trace in sorted(leader):
             groups.setdefault(find(trace), []).append(trace)
         return sorted(groups.values())
+
+
+def _documents(file: TraceFile) -> Iterator[tuple[TracesData, bool]]:
+    """The documents of a file in either encoding, and whether each had to be repaired."""
+    if is_protobuf(file.sample):
+        for request in protobuf_documents(file):
+            yield request, False
+    else:
+        yield from documents(file)
 
 
 def _unique(spans: Iterable[Facts]) -> tuple[list[Facts], int]:
