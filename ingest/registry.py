@@ -59,6 +59,8 @@ BUILT_IN: dict[str, str] = {
     "beads": "ingest.readers.beads:BeadsReader",
     "inspect-ai": "ingest.readers.inspect_ai:InspectReader",
     "wfformat": "ingest.readers.wfformat:WfFormatReader",
+    "mac-bench": "ingest.readers.mac_bench:MacBenchReader",
+    "agno": "ingest.readers.agno:AgnoReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 

@@ -67,6 +67,7 @@ class Call:
         arguments: As text, mostly JSON.
         result: None where the trace has none.
         opens: The thread that it opened.
+        also: Further threads that it opened.
         prompt: What that thread's agent was told.
         detached: Whether it returned before that agent was done: its result is none of the
             agent's words.
@@ -84,6 +85,7 @@ class Call:
     accesses: list[tuple[str, AccessMode]] = field(default_factory=list)
     outputs: list[Artifact] = field(default_factory=list)
     opens: Thread | None = None
+    also: list[Thread] = field(default_factory=list)
     prompt: str | None = None
     detached: bool = False
     node: int | None = None
@@ -290,12 +292,9 @@ class _Stage:
         waiting = self._inbox.setdefault(agent, [])
         said = [text.node for text in words if text.node is not None]
         waiting += [(node, "explicit") for node in said]
-        if call.opens is None or call.detached:
-            waiting.append((call.node, "continued"))
+        if said and call.opens is not None:
             return
-        if said:
-            return
-        if call.result is None:
+        if call.opens is None or call.detached or call.result is None:
             waiting.append((call.node, "continued"))
             return
         other = self.place(call.opens.actor)
@@ -350,7 +349,8 @@ class _Stage:
         if call.arguments is not None:
             attributes["arguments"] = call.arguments
         opens = call.opens is not None
-        recipients = [] if call.opens is None else [self.place(call.opens.actor)]
+        threads = [] if call.opens is None else [call.opens, *call.also]
+        recipients = [self.place(thread.actor) for thread in threads]
         call.node = self._builder.add(
             "decision" if opens else "tool_call",
             call.name,
