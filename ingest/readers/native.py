@@ -15,6 +15,7 @@ from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
 from graphstore.model import CollaborationGraph, GraphKind
 from ingest import json_text
+from ingest.big_json import streamed_items
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers import native_records
 from ingest.readers.decoding import has_key
@@ -125,6 +126,10 @@ class _Piece:
 
 
 def _pieces(file: TraceFile) -> Iterator[_Piece]:
+    if (items := streamed_items(file)) is not None:
+        for place, raw in enumerate(items, 1):
+            yield _Piece(str(place), 1, raw)
+        return
     lines = file.lines()
     first = next(lines, None)
     if first is None:
@@ -168,15 +173,16 @@ def _document(file: TraceFile, *, certain: bool) -> Iterable[_Piece] | None:
     return (_Piece(str(place), 1, bytes(item), changed) for place, item in enumerate(items, 1))
 
 
-def explain_field(message: str) -> str:
+def explain_field(message: str, known: Iterable[str] | None = None) -> str:
     """What :mod:`msgspec` says of a wrong field, for a person who wrote the file by hand.
 
     Args:
         message: The text of a ``msgspec.ValidationError``.
+        known: Names of the fields that may have been meant; by default those of this format.
     """
     if found := _UNKNOWN_FIELD.match(message):
         name, path = found[1], found[2]
-        known = native_records.field_names()
+        known = native_records.field_names() if known is None else known
         close = get_close_matches(name, known, n=1, cutoff=0.6)
         hint = f": did you mean {close[0]!r}?" if close else ": put it into 'attributes'"
         return f"unknown field {name!r}{_at(path)}{hint}"
