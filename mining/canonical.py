@@ -104,6 +104,18 @@ def canonical(pattern: Pattern) -> tuple[Pattern, tuple[int, ...]]:
 
 
 @cache
+def automorphisms(pattern: Pattern) -> tuple[tuple[int, ...], ...]:
+    """The orders of a pattern's nodes that leave it as it is: the trivial one comes first."""
+    return tuple(
+        [
+            order
+            for order in permutations(range(pattern.size))
+            if pattern.reordered(order) == pattern
+        ]
+    )
+
+
+@cache
 def order_table() -> tuple[Any, Any]:
     """For each way that three labels compare and three relations can be: the first best order.
 

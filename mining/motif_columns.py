@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from mining.motif_enumeration import GraphPatterns
@@ -47,6 +48,28 @@ class OccurrenceTable:
         for row in range(first, last):
             sets = self.sets[self.offsets[row] : self.offsets[row + 1]]
             yield int(self.graphs[row]), int(self.counts[row]), sets
+
+    def by_graph(self) -> Iterator[tuple[int, Any, Any]]:
+        """The kept sets of each graph that has any: graph, motif of each set, the sets.
+
+        Sets stand by motif, then as in :meth:`of`; graphs ascend.
+        """
+        import numpy
+
+        sizes = numpy.diff(self.offsets)
+        rows = numpy.repeat(numpy.arange(len(sizes)), sizes)
+        motifs = numpy.searchsorted(self.starts, rows, side="right") - 1
+        order = numpy.argsort(self.graphs[rows], kind="stable")
+        found, begins = numpy.unique(self.graphs[rows][order], return_index=True)
+        bounds = [*begins.tolist(), len(order)]
+        for graph, (begin, end) in zip(found.tolist(), pairwise(bounds), strict=True):
+            chosen = order[begin:end]
+            yield graph, motifs[chosen], self.sets[chosen]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every set that was counted was kept."""
+        return bool((self.offsets[1:] - self.offsets[:-1] == self.counts).all())
 
 
 class OccurrenceCollector:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash
@@ -209,6 +209,21 @@ class MotifLibrary:
             for graph, count, sets in self._table.of(place):
                 nodes = tuple(map(tuple, sets[:, :size].tolist()))
                 yield Occurrence(motif=place, graph=graph, count=count, nodes=nodes)
+
+    def columns(self) -> Iterator[tuple[int, Any, Any]]:
+        """The kept occurrences by graph, as arrays: for millions of them.
+
+        Yields:
+            Position of the graph; int64 positions of the motifs, one an occurrence; the
+            node indexes in canonical order, int32 of shape (occurrences, 3), -1 as the
+            third of a pair.
+        """
+        return self._table.by_graph()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all occurrences were kept."""
+        return self._table.complete
 
     def to_pandas(self) -> "pandas.DataFrame":
         """One line a motif, in order."""
