@@ -181,6 +181,22 @@ class LocalFile:
                 if text := line.strip():
                     yield number, text
 
+    def blocks(self) -> Iterator[bytes]:
+        """All bytes from the start in pieces, without a byte order mark.
+
+        Raises:
+            InputError: The file cannot be read.
+        """
+        self.sample  # noqa: B018 - reads a small file whole
+        if self._complete and self._head is not None:
+            self._position = self.size or 0
+            yield self._head
+            return
+        with self._open() as stream:
+            yield _read_up_to(stream, _BLOCK).removeprefix(_BYTE_ORDER_MARK)
+            while block := stream.read(_BLOCK):
+                yield block
+
     def release(self) -> None:
         """Forgets what was kept of the content; the file can still be read again."""
         self._head = None

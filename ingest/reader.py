@@ -59,6 +59,9 @@ class TraceFile(Protocol):
         The file is streamed: it may be larger than memory.
         """
 
+    def blocks(self) -> Iterator[bytes]:
+        """All bytes from the start, in pieces of any size, for files larger than memory."""
+
 
 @dataclass(frozen=True)
 class Rejection:

@@ -22,6 +22,7 @@ from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
 from graphstore.identity import canonical_json
 from graphstore.model import AgentKind, Attributes, CollaborationGraph, GraphKind, Outcome
+from ingest.big_json import streamed_items
 from ingest.flow import FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import (
@@ -110,6 +111,10 @@ AGENTVERSE = AgentVerseReader()
 
 def _records(file: TraceFile) -> Iterator[tuple[str, Any, bool]]:
     """One record a line; or the whole file: one record, or an array of them."""
+    if (items := streamed_items(file)) is not None:
+        for place, item in enumerate(items):
+            yield f"record {place + 1}", *decode_bytes(item, _DECODER, file.uri)
+        return
     first = True
     for number, line in file.lines():
         try:

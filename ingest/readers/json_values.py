@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from graphstore.errors import InputError
+from ingest.big_json import streamed_items
 from ingest.reader import TraceFile
 from ingest.readers.decoding import decode_bytes
 
@@ -21,6 +22,14 @@ def values(file: TraceFile) -> Iterator[tuple[Any, bool]]:
     Raises:
         InputError: It is not JSON; with the line as the record, where lines are values.
     """
+    if (items := streamed_items(file)) is not None:
+        for place, item in enumerate(items, 1):
+            try:
+                yield decode_bytes(item, _ANY, file.uri)
+            except InputError as error:
+                record = f"record {place}"
+                raise InputError(error.reason, file=file.uri, record=record) from error
+        return
     lines = file.lines()
     first = next(lines, None)
     if first is None:

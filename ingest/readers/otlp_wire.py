@@ -16,6 +16,7 @@ import msgspec
 
 from graphstore.errors import InputError
 from graphstore.model import Status
+from ingest.big_json import streamed_items
 from ingest.reader import TraceFile
 from ingest.readers.decoding import decode_bytes, first_character
 
@@ -146,6 +147,9 @@ def documents(file: TraceFile) -> Iterator[tuple[TracesData, bool]]:
     Raises:
         InputError: It is not JSON, or not of this shape; with the line as the record.
     """
+    if (items := _streamed(file)) is not None:
+        yield from items
+        return
     if first_character(file.sample) == b"[":
         array, repaired = decode_bytes(file.data(), _ARRAY, file.uri)
         for document in array:
@@ -167,6 +171,19 @@ def documents(file: TraceFile) -> Iterator[tuple[TracesData, bool]]:
         yield decode_bytes(file.data(), DECODER, file.uri)
     elif count == 0:
         raise InputError("it is empty", file=file.uri)
+
+
+def _streamed(file: TraceFile) -> Iterator[tuple[TracesData, bool]] | None:
+    """The documents of a large array, or the parts of one large document."""
+    documents = streamed_items(file)
+    if documents is not None:
+        return (decode_bytes(item, DECODER, file.uri) for item in documents)
+    parts = streamed_items(file, "resourceSpans")
+    if parts is None:
+        return None
+    return (
+        decode_bytes(b'{"resourceSpans":[' + part + b"]}", DECODER, file.uri) for part in parts
+    )
 
 
 def _complete(line: bytes) -> bool:

@@ -7,6 +7,7 @@ import msgspec
 
 from graphstore.errors import InputError
 from ingest import json_text
+from ingest.big_json import streamed_items
 from ingest.reader import TraceFile
 
 _ONE = msgspec.json.Decoder(msgspec.Raw)
@@ -33,11 +34,15 @@ class RawRecord:
 def raw_records(file: TraceFile) -> Iterator[RawRecord]:
     """The items of an array, the lines of a file with one object a line, or one object.
 
-    Lines are streamed.
+    Lines are streamed, and so are the items of a large array.
 
     Raises:
         InputError: The file is empty, or neither an array, nor an object, nor lines of them.
     """
+    if (items := streamed_items(file)) is not None:
+        for place, item in enumerate(items, 1):
+            yield RawRecord(f"record {place}", 1, item)
+        return
     lines = file.lines()
     first = next(lines, None)
     if first is None:

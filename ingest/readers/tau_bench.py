@@ -23,6 +23,7 @@ from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
 from graphstore.identity import canonical_json
 from graphstore.model import CollaborationGraph, GraphKind, Outcome, Status
+from ingest.big_json import streamed_items
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_run import add_chat
 from ingest.readers.decoding import REPAIRED, decode_bytes, decode_file, text_of
@@ -75,6 +76,9 @@ class TauBenchReader:
         Raises:
             InputError: The file is not JSON, or holds no trials.
         """
+        if (items := streamed_items(file)) is not None:
+            yield from self._streamed(file, context, items)
+            return
         first = next(file.lines(), None)
         if first is not None and _is_record_line(first[1]):
             yield from self._lines(file, context)
@@ -96,6 +100,20 @@ class TauBenchReader:
             record = _record_name(trial, position, known)
             try:
                 yield self._run(file, context, trial, record, tasks, repaired)
+            except InputError as error:
+                yield Rejection(file.uri, record, error.reason)
+
+    def _streamed(
+        self, file: TraceFile, context: ReadContext, items: Iterator[bytes]
+    ) -> Iterator[CollaborationGraph | Rejection]:
+        """The trials of a large array."""
+        known: set[str] = set()
+        for position, item in enumerate(items):
+            record = f"#{position}"
+            try:
+                trial, repaired = decode_bytes(item, _DECODER, file.uri)
+                record = _record_name(trial, position, known)
+                yield self._run(file, context, trial, record, {}, repaired)
             except InputError as error:
                 yield Rejection(file.uri, record, error.reason)
 

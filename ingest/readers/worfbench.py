@@ -13,12 +13,13 @@ names an unknown subtask, a cycle.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from graphstore.errors import GraphError, InputError
 from graphstore.model import CollaborationGraph, GraphKind
+from ingest.big_json import streamed_items
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import (
     REPAIRED,
@@ -164,7 +165,9 @@ class WorfBenchReader:
 WORFBENCH = WorfBenchReader()
 
 
-def _items(file: TraceFile) -> list[msgspec.Raw]:
+def _items(file: TraceFile) -> Iterable[msgspec.Raw | bytes]:
+    if (items := streamed_items(file)) is not None:
+        return items
     data = file.data()
     if first_character(data) == b"{":
         return [msgspec.Raw(data)]

@@ -27,3 +27,7 @@ class MemoryFile:
         for number, line in enumerate(self.content.split(b"\n"), 1):
             if text := line.strip():
                 yield number, text
+
+    def blocks(self) -> Iterator[bytes]:
+        for start in range(0, len(self.content), 1 << 16):
+            yield self.content[start : start + (1 << 16)]
