@@ -325,10 +325,13 @@ def _one_by_one(
 
 def _within(column: Sequence[Any], least: int) -> bool:
     """Whether all numbers of a column are integers from ``least`` that fit into 64 bits."""
-    if column.count(None) == len(column):
-        return True
-    numbers = [number for number in column if number is not None]
-    return set(map(type, numbers)) == {int} and min(numbers) >= least and max(numbers) < _INT64
+    types = set(map(type, column))
+    if type(None) in types:
+        types.remove(type(None))
+        if not types:
+            return True
+        column = [number for number in column if number is not None]
+    return types == {int} and min(column) >= least and max(column) < _INT64
 
 
 def _gathered(attributes: Sequence[Attributes]) -> tuple[list[str], set[str]] | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+_CONTENT_STATE = hashlib.blake2b(digest_size=16)
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _ASCII_SPACES = bytes(32 if code < 128 and chr(code).isspace() else code for code in range(256))
 _ASCII = bytes(range(128))
@@ -118,6 +119,6 @@ def content_hash(text: str) -> str:
     """
     # ``digest(normalized, size=16)``, written out: this runs once for each content.
     data = _normalized(text)
-    state = hashlib.blake2b(len(data).to_bytes(8, "big"), digest_size=16)
-    state.update(data)
+    state = _CONTENT_STATE.copy()
+    state.update(len(data).to_bytes(8, "big") + data)
     return state.hexdigest()

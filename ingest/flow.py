@@ -48,21 +48,25 @@ class FlowTracker:
             derive: False where the trace names all sources, even if there are none: what
                 waits for the agent is then settled without an edge.
         """
+        edge = self._builder.edge
         if explicit or not derive:
             for source in explicit:
-                self._builder.edge(source, node, "explicit")
+                edge(source, node, "explicit")
             if agent is not None:
                 self._inbox.pop(agent, None)
         elif agent is not None:
             waiting = self._inbox.pop(agent, None)
             if waiting:
                 for source, waiting_basis in waiting:
-                    self._builder.edge(source, node, waiting_basis)
+                    edge(source, node, waiting_basis)
             elif agent in self._last:
-                self._builder.edge(self._last[agent], node, "continued")
+                edge(self._last[agent], node, "continued")
         if agent is not None:
             self._last[agent] = node
-        self.deliver(node, [recipient for recipient in recipients if recipient != agent], basis)
+        delivered = (node, basis)
+        for recipient in recipients:
+            if recipient != agent:
+                self._inbox.setdefault(recipient, []).append(delivered)
 
     def deliver(self, node: int, recipients: Iterable[int], basis: Basis = "delivered") -> None:
         """Lets further agents consume an action with their next one.
@@ -72,8 +76,9 @@ class FlowTracker:
             recipients: Positions of the agents.
             basis: What an edge made by this delivery is worth.
         """
+        delivered = (node, basis)
         for recipient in recipients:
-            self._inbox.setdefault(recipient, []).append((node, basis))
+            self._inbox.setdefault(recipient, []).append(delivered)
 
     def act_together(self, nodes: Sequence[int], agent: int) -> None:
         """Records that an agent made several calls at once, such as parallel tool calls.

@@ -13,6 +13,7 @@ from ingest.secrets import (
     NAMES,
     QUALIFIER_LENGTH,
     RUN_CHARACTERS,
+    RUN_LENGTH,
     TOKENS,
     Rule,
 )
@@ -21,9 +22,7 @@ from ingest.secrets import (
 _RUN_TABLE = bytes(
     ord("a") if code < 128 and chr(code) in RUN_CHARACTERS else ord(" ") for code in range(256)
 )
-# Shorter than every token but Slack's, which is looked for by itself: words are rarely so long.
-_LONG = 20
-_LONG_RUN = b"a" * _LONG
+_LONG_RUN = b"a" * RUN_LENGTH
 
 
 def _encoded(rules: tuple[Rule, ...]) -> list[tuple[list[bytes], re.Pattern[bytes]]]:
@@ -37,9 +36,6 @@ def _encoded(rules: tuple[Rule, ...]) -> list[tuple[list[bytes], re.Pattern[byte
 
 
 _RULES = tuple((sign.encode(), _encoded(rules)) for sign, rules in TOKENS)
-_SLACK = next(
-    pattern for _, rules in _RULES for literals, pattern in rules if b"xox" in literals
-)
 _SIGN_NAMES = tuple(literal.encode() for literal, _, _ in NAMES)
 # The longest name, the quotes and the spaces that may stand between it and its sign.
 _BEFORE_SIGN = 40
@@ -69,8 +65,6 @@ def may_hold_secret(text: str, data: bytes | None = None) -> bool:
     runs = _long_runs(data)
     if runs and _holds_token(b"\n".join(runs)):
         return True
-    if (b"xox" in data or b"xapp-" in data) and _SLACK.search(data):
-        return True
     if b"-----BEGIN " in data:
         return True
     if b"@" in data and (_EMAIL.search(data) or _URL_PASSWORD.search(data)):
@@ -84,7 +78,7 @@ def _long_runs(data: bytes) -> list[bytes]:
     runs: list[bytes] = []
     start = flat.find(_LONG_RUN)
     while start >= 0:
-        end = flat.find(b" ", start + _LONG)
+        end = flat.find(b" ", start + RUN_LENGTH)
         if end < 0:
             end = len(flat)
         runs.append(data[start:end])
@@ -110,18 +104,17 @@ def _may_name_secret(text: str, data: bytes) -> bool:
     if len(data) != len(text) and _KELVIN in text:
         # Its lower case is the letter k.
         return True
-    signs = data.count(b":") + data.count(b"=")
     lower = data.lower()
-    names: list[bytes] = []
-    if signs:
+    most = len(data) // _BYTES_PER_SIGN
+    parts = lower.replace(b"=", b":").split(b":", most + 1)
+    if len(parts) <= most + 1:
+        del parts[-1]
+        before = b"\n".join([part[-_BEFORE_SIGN:] for part in parts])
+    else:
         before = lower
-        if len(data) > signs * _BYTES_PER_SIGN:
-            parts = lower.replace(b"=", b":").split(b":")
-            del parts[-1]
-            before = b"\n".join([part[-_BEFORE_SIGN:] for part in parts])
-        if b"authorization" in before and b"basic" in lower:
-            return True
-        names = [name for name in _SIGN_NAMES if name in before]
+    names = [name for name in _SIGN_NAMES if name in before]
+    if b"authorization" in before and b"basic" in lower:
+        return True
     bearer = b"bearer" in lower
     if not names and not bearer:
         return False

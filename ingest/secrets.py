@@ -51,7 +51,7 @@ _HYPHENED = (
         r"sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_\-]{16,}+|[A-Za-z0-9]{40,}+)",
     ),
     _token("api-key", ("sk-",), r"sk-(?=[A-Za-z\-_]{0,40}+[0-9])[A-Za-z0-9_\-]{20,}+"),
-    _token("slack-token", ("xox", "xapp-"), r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9\-]{10,}+"),
+    _token("slack-token", ("xox", "xapp-"), r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9\-]{15,}+"),
     _token("gitlab-token", ("glpat-",), r"glpat-[A-Za-z0-9_\-]{20,}+"),
     _token("tavily-key", ("tvly-",), r"tvly-[A-Za-z0-9_\-]{16,}+"),
     _token("perplexity-key", ("pplx-",), r"pplx-[A-Za-z0-9]{32,}+"),
@@ -111,7 +111,7 @@ TOKENS: tuple[tuple[str, tuple[Rule, ...]], ...] = (
 """Rules by what stands in every token of them, in the order in which they are tried."""
 
 # Every token above is a run of at least so many of these characters; prose has few.
-RUN_LENGTH = 14
+RUN_LENGTH = 20
 RUN_CHARACTERS = string.ascii_letters + string.digits + "_-.:/+="
 _RUN = re.compile(rf"[{re.escape(RUN_CHARACTERS)}]{{{RUN_LENGTH},}}+")
 _URL_PASSWORD = re.compile(

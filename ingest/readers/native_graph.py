@@ -6,7 +6,7 @@ from typing import get_args
 from graphstore import identity
 from graphstore.builder import GraphBuilder, make_organization
 from graphstore.errors import InputError
-from graphstore.model import AgentKind, Artifact, Basis, Delivery, Outcome, Role
+from graphstore.model import AccessMode, AgentKind, Artifact, Basis, Delivery, Outcome, Role
 from ingest.flow import FlowTracker
 from ingest.readers.native_records import (
     ActionRecord,
@@ -20,7 +20,7 @@ from ingest.readers.native_records import (
     SubtaskRecord,
     UnitRecord,
 )
-from ingest.readers.native_time import nanoseconds
+from ingest.readers.native_time import PLAIN_NANOSECONDS, nanoseconds
 
 EVERYBODY = "all"
 """What ``to`` says for a message to everybody else."""
@@ -204,11 +204,30 @@ class _Filler:
     def _item(
         self, position: int, item: ActionRecord | SubtaskRecord, flow: FlowTracker
     ) -> None:
-        path = f"{self.field}[{position}]"
-        agent = None
+        agent: int | None = None
         if item.agent is not None:
-            agent = _found(self.agents, item.agent, f"{path}.agent", "agent")
-        recipients, delivery = self._recipients(path, item, agent)
+            agent = self.agents.get(item.agent)
+            if agent is None:
+                agent = _found(self.agents, item.agent, self._path(position, "agent"), "agent")
+        recipients, delivery = (
+            self._recipients(position, item, agent) if item.to else ((), None)
+        )
+        # Whole numbers of nanoseconds, as most writers have them, need no look.
+        start, end = item.started_at, item.ended_at
+        started = (
+            start
+            if start is None or (isinstance(start, int) and start >= PLAIN_NANOSECONDS)
+            else self._time(start, position, "started_at")
+        )
+        ended = (
+            end
+            if end is None or (isinstance(end, int) and end >= PLAIN_NANOSECONDS)
+            else self._time(end, position, "ended_at")
+        )
+        parent: int | None = None
+        if item.parent is not None:
+            path = self._path(position, "parent")
+            parent = _found(self.positions, item.parent, path, self.field[:-1])
         self.builder.add(
             item.kind,
             self._default_name(item, agent) if item.name is None else item.name,
@@ -218,28 +237,20 @@ class _Filler:
             delivery=delivery,
             content=item.content,
             content_hash=item.content_hash,
-            inputs=self._artifacts(item.inputs),
-            outputs=self._artifacts(item.outputs),
-            accesses=[
-                *((self._used_resource(name, f"{path}.reads"), "read") for name in item.reads),
-                *(
-                    (self._used_resource(name, f"{path}.writes"), "write")
-                    for name in item.writes
-                ),
-            ],
-            parent=None
-            if item.parent is None
-            else _found(self.positions, item.parent, f"{path}.parent", self.field[:-1]),
+            inputs=_artifacts(item.inputs) if item.inputs else (),
+            outputs=_artifacts(item.outputs) if item.outputs else (),
+            accesses=self._accesses(position, item) if item.reads or item.writes else (),
+            parent=parent,
             round=item.round,
-            started_at=self._time(item.started_at, f"{path}.started_at"),
-            ended_at=self._time(item.ended_at, f"{path}.ended_at"),
+            started_at=started,
+            ended_at=ended,
             tokens_in=item.tokens_in,
             tokens_out=item.tokens_out,
             status=item.status,
             attributes=item.attributes,
         )
         for number, source in enumerate(item.consumes or ()):
-            self._source(position, source, f"{path}.consumes[{number}]")
+            self._source(position, source, number)
         if isinstance(item, ActionRecord):
             flow.act(
                 position,
@@ -249,49 +260,56 @@ class _Filler:
                 derive=item.consumes is None,
             )
 
+    def _path(self, position: int, field: str) -> str:
+        return f"{self.field}[{position}].{field}"
+
+    def _accesses(
+        self, position: int, item: ActionRecord | SubtaskRecord
+    ) -> list[tuple[int, AccessMode]]:
+        reads, writes = self._path(position, "reads"), self._path(position, "writes")
+        found: list[tuple[int, AccessMode]] = []
+        found += [(self._used_resource(name, reads), "read") for name in item.reads]
+        found += [(self._used_resource(name, writes), "write") for name in item.writes]
+        return found
+
     def _default_name(self, item: ActionRecord | SubtaskRecord, agent: int | None) -> str:
         if isinstance(item, SubtaskRecord):
             return item.id or item.kind
         return item.kind if agent is None else self.builder.agent_name(agent)
 
-    def _source(self, position: int, source: SourceRecord | str, path: str) -> None:
+    def _source(self, position: int, source: SourceRecord | str, number: int) -> None:
         name = source if isinstance(source, str) else source.id
         basis: Basis = "explicit" if isinstance(source, str) else source.basis
-        found = _found(self.positions, name, path, self.field[:-1])
-        if found == position:
-            raise InputError(f"{path}: {name!r} cannot consume itself")
-        if found > position and self.field == "actions":
+        found = self.positions.get(name, position)
+        if found >= position and (self.field == "actions" or found == position):
+            path = self._path(position, f"consumes[{number}]")
+            found = _found(self.positions, name, path, self.field[:-1])
+            if found == position:
+                raise InputError(f"{path}: {name!r} cannot consume itself")
             raise InputError(
                 f"{path}: {name!r} comes later, and an action can only consume earlier ones"
             )
         self.builder.edge(found, position, basis)
 
     def _recipients(
-        self, path: str, item: ActionRecord | SubtaskRecord, agent: int | None
+        self, position: int, item: ActionRecord | SubtaskRecord, agent: int | None
     ) -> tuple[list[int], Delivery | None]:
         if item.to == EVERYBODY:
             others = [other for other in range(self.builder.agent_count) if other != agent]
             return others, item.delivery or "broadcast"
         names = (item.to,) if isinstance(item.to, str) else item.to
-        found = [_found(self.agents, name, f"{path}.to", "agent") for name in names]
+        try:
+            found = [self.agents[name] for name in names]
+        except KeyError:
+            path = self._path(position, "to")
+            found = [_found(self.agents, name, path, "agent") for name in names]
         return found, item.delivery or "explicit"
 
-    def _artifacts(self, artifacts: Iterable[ArtifactRecord | str]) -> list[Artifact]:
-        label = self.builder.policy.label
-        return [
-            Artifact(name=label(artifact))
-            if isinstance(artifact, str)
-            else Artifact(name=label(artifact.name), type=artifact.type)
-            for artifact in artifacts
-        ]
-
-    def _time(self, value: int | str | None, path: str) -> int | None:
-        if value is None:
-            return None
+    def _time(self, value: int | str, position: int, field: str) -> int:
         try:
             time, warning = nanoseconds(value)
         except InputError as error:
-            raise InputError(f"{path}: {error.reason}") from error
+            raise InputError(f"{self._path(position, field)}: {error.reason}") from error
         if warning is not None:
             self.builder.warn(warning)
         return time
@@ -328,6 +346,15 @@ class _Filler:
                 score=proposal.score,
                 valid=proposal.valid,
             )
+
+
+def _artifacts(artifacts: Iterable[ArtifactRecord | str]) -> list[Artifact]:
+    return [
+        Artifact(name=artifact)
+        if isinstance(artifact, str)
+        else Artifact(name=artifact.name, type=artifact.type)
+        for artifact in artifacts
+    ]
 
 
 def _found(known: dict[str, int], name: str, path: str, what: str) -> int:

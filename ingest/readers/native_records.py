@@ -26,7 +26,9 @@ Time = Annotated[
 ]
 
 
-class _Part(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class _Part(
+    msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, gc=False
+):
     """Base of all parts: a field that no part has is an error, never left out in silence."""
 
 

@@ -17,6 +17,8 @@ _COARSE = (
     (range(10**12, 10**13), "milliseconds"),
     (range(10**15, 10**16), "microseconds"),
 )
+PLAIN_NANOSECONDS = 10**16
+"""From here on a whole number is taken for nanoseconds without a question."""
 
 
 def nanoseconds(value: int | str) -> tuple[int, str | None]:
@@ -33,6 +35,8 @@ def nanoseconds(value: int | str) -> tuple[int, str | None]:
         InputError: It is no time.
     """
     if isinstance(value, int):
+        if value >= PLAIN_NANOSECONDS:
+            return value, None
         for numbers, unit in _COARSE:
             if value in numbers:
                 return value, f"a time looks like {unit}, and was read as nanoseconds"
