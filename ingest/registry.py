@@ -61,6 +61,7 @@ BUILT_IN: dict[str, str] = {
     "wfformat": "ingest.readers.wfformat:WfFormatReader",
     "mac-bench": "ingest.readers.mac_bench:MacBenchReader",
     "agno": "ingest.readers.agno:AgnoReader",
+    "crewai-events": "ingest.readers.crewai_events:CrewAiEventsReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 

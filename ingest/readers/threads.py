@@ -98,7 +98,7 @@ class Words:
     Attributes:
         thought: Whether nobody was to read it.
         answers: The call whose result it is.
-        told: The thread of that call.
+        told: The threads whose agents were given them.
         node: Its place in the graph, once it is added.
     """
 
@@ -108,7 +108,7 @@ class Words:
     attributes: Attributes = field(default_factory=dict)
     status: Status | None = None
     answers: Call | None = None
-    told: Thread | None = None
+    told: list[Thread] = field(default_factory=list)
     node: int | None = None
 
 
@@ -132,10 +132,10 @@ class Heard:
 
 @dataclass(slots=True, eq=False)
 class Opened:
-    """A thread's agent hears the prompt of a call: that is no message of its own."""
+    """A thread's agent hears the prompt of a call, or words: that is no second message."""
 
     thread: Thread
-    call: Call
+    call: Call | Words
     basis: Basis = "explicit"
 
 
@@ -212,7 +212,8 @@ def _last_words(items: Sequence[Item]) -> dict[int, list[Words]]:
                     continue
                 result = item.call.result
                 if item.reports or result is None or result.strip() == words.text.strip():
-                    words.answers, words.told = item.call, item.thread
+                    words.answers = item.call
+                    words.told.append(item.thread)
                     found.setdefault(id(item), []).append(words)
     return found
 
@@ -321,8 +322,8 @@ class _Stage:
     ) -> int:
         recipients: list[int] = []
         thread = step.thread
-        if words.told is not None:
-            recipients = [self.place(words.told.actor)]
+        if words.told:
+            recipients = [self.place(told.actor) for told in words.told]
         elif self._user is not None and ends and not words.thought and _answers(thread):
             recipients = [self.place(self._user)]
         words.node = self._builder.add(
@@ -338,7 +339,7 @@ class _Stage:
             attributes={**step.attributes, **words.attributes},
         )
         for recipient in recipients:
-            if words.told is None:
+            if not words.told:
                 self._inbox.setdefault(recipient, []).append((words.node, "delivered"))
         return words.node
 
