@@ -62,6 +62,7 @@ BUILT_IN: dict[str, str] = {
     "mac-bench": "ingest.readers.mac_bench:MacBenchReader",
     "agno": "ingest.readers.agno:AgnoReader",
     "crewai-events": "ingest.readers.crewai_events:CrewAiEventsReader",
+    "openmas-gcom": "ingest.readers.openmas_gcom:OpenMasGcomReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 
