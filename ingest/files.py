@@ -168,9 +168,13 @@ class LocalFile:
                 if text := line.strip():
                     yield number, text
             return
+        # Who asks for the hash after the lines need not wait for a second pass.
+        state = hashlib.sha256() if self._sha256 is None else None
         with self._open() as stream:
             number = 0
             while line := stream.readline(LINE_BYTES + 1):
+                if state is not None:
+                    state.update(line)
                 number += 1
                 if len(line) > LINE_BYTES:
                     raise self._error(
@@ -180,6 +184,8 @@ class LocalFile:
                     line = line.removeprefix(_BYTE_ORDER_MARK)
                 if text := line.strip():
                     yield number, text
+        if state is not None:
+            self._sha256 = state.hexdigest()
 
     def blocks(self) -> Iterator[bytes]:
         """All bytes from the start in pieces, without a byte order mark.

@@ -58,7 +58,7 @@ def checked(
     if item.organization is not None:
         attributes += [item.organization.state, item.organization.policy]
         attributes += [unit.attributes for unit in item.organization.units]
-    if any(_too_deep(value) for value in attributes):
+    if _too_deep(attributes):
         return Rejection(
             item.source.uri,
             item.source.record,
@@ -67,14 +67,18 @@ def checked(
     return item
 
 
-def _too_deep(value: dict[str, Any]) -> bool:
-    level: list[Any] = [value]
+def _too_deep(attributes: list[dict[str, Any]]) -> bool:
+    """Whether any of them is; looks at one level of all of them at a time."""
+    maps: list[dict[str, Any]] = attributes
+    lists: list[list[Any]] = []
     for _ in range(MAX_DEPTH):
-        deeper: list[Any] = []
-        for one in level:
-            inside = one.values() if isinstance(one, dict) else one
-            deeper += [part for part in inside if isinstance(part, dict | list)]
-        if not deeper:
+        inside: list[Any] = []
+        for each in maps:
+            inside.extend(each.values())
+        for listed in lists:
+            inside.extend(listed)
+        maps = [part for part in inside if isinstance(part, dict)]
+        lists = [part for part in inside if isinstance(part, list)]
+        if not maps and not lists:
             return False
-        level = deeper
     return True

@@ -258,6 +258,8 @@ def plain(value: Value | None) -> Any:
 
 def whole_number(value: Any) -> int | None:
     """A count as an integer, also from text or from a number such as ``452.0``."""
+    if isinstance(value, str) and len(value) < 19 and value.isdecimal():
+        return int(value)
     if isinstance(value, bool) or value is None:
         return None
     try:
