@@ -1,0 +1,423 @@
+"""Weighted k-medoids: k points such that all points are near one of them.
+
+The loss is ``sum_i w_i min_c d(i, c)`` over the chosen points c (MAC-Bench, appendix F.1,
+Eq. 6). :func:`solve` works on a matrix of distances; :class:`KMedoids` is the same as an
+estimator in scikit-learn's form.
+"""
+
+import importlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.metrics import pairwise_distances
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from graphstore.compiled import compiled
+from graphstore.errors import UsageError
+from mining import k_medoids_kernel as kernel
+
+Solver = Literal["fasterpam", "alternate", "scikit-learn-extra"]
+Start = Literal["k-medoids++", "random", "build"]
+SOLVERS: tuple[str, ...] = get_args(Solver)
+STARTS: tuple[str, ...] = get_args(Start)
+
+_RELATIVE_GAIN = 1e-12
+"""The share of the loss that a swap must save: less is rounding."""
+
+_TILE = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MedoidSolution:
+    """The best that was found.
+
+    Attributes:
+        medoids: Their positions, ascending; shape (k,).
+        labels: For each point, the position in ``medoids`` of the nearest one; the smaller
+            position in a tie, but a medoid is always its own. Shape (n,).
+        loss: Sum of weight times distance to the nearest medoid.
+        iterations: Rounds of the start that won.
+    """
+
+    medoids: Any
+    labels: Any
+    loss: float
+    iterations: int
+
+
+def solve(
+    distances: Any,
+    k: int,
+    weights: Any = None,
+    *,
+    seed: int = 0,
+    starts: int = 10,
+    start: Start | Sequence[int] = "k-medoids++",
+    solver: Solver = "fasterpam",
+    max_iterations: int = 300,
+    threads: int = 1,
+) -> MedoidSolution:
+    """Finds k medoids, keeping the lowest loss over several starts.
+
+    With ``fasterpam`` no single swap of a medoid lowers the result's loss; with
+    ``alternate`` no reassignment and no better centre of a cluster does, as in MAC-Bench.
+    Points of weight 0 are labelled and nothing else: they cannot be medoids. Memory beside
+    the matrix grows with n only. The number of threads does not change the result.
+
+    Args:
+        distances: Shape (n, n), symmetric, float32 or float64; not checked.
+        k: At least 1, at most the number of points with positive weight.
+        weights: Shape (n,), not negative; all 1 where None.
+        seed: For the starts and the order of trying.
+        starts: How many; one for ``build``, and for medoids that are given.
+        start: How starts are made, or the medoids to start from.
+        solver: ``fasterpam``, ``alternate``, or ``scikit-learn-extra`` where that is
+            installed (its ``pam`` from BUILD; equal weights only).
+        max_iterations: Rounds after which a start stops.
+        threads: How many starts run at once.
+
+    Raises:
+        UsageError: The arguments do not fit together, or scikit-learn-extra is asked for and
+            not installed.
+    """
+    matrix = numpy.ascontiguousarray(distances)
+    points = len(matrix)
+    mass = numpy.ones(points) if weights is None else numpy.asarray(weights, numpy.float64)
+    candidates = numpy.flatnonzero(mass)
+    if not 1 <= k <= len(candidates):
+        raise UsageError(
+            f"{k} medoids cannot be chosen from {len(candidates)} points with a weight"
+        )
+    if solver not in SOLVERS:
+        raise UsageError(f"there is no solver {solver!r}; choose one of {', '.join(SOLVERS)}")
+    if solver == "scikit-learn-extra":
+        return _by_scikit_learn_extra(matrix, mass, k, seed, max_iterations)
+    search = _Search(matrix, mass, candidates, k, solver, max_iterations)
+    if not isinstance(start, str):
+        begins = [search.given(start)]
+        generators = [numpy.random.default_rng([seed, 0])]
+    else:
+        if start not in STARTS:
+            raise UsageError(f"there is no start {start!r}; choose one of {', '.join(STARTS)}")
+        count = 1 if start == "build" or k == 1 else starts
+        if count < 1:
+            raise UsageError("there must be at least one start")
+        generators = [numpy.random.default_rng([seed, number]) for number in range(count)]
+        begins = [None] * count
+
+    def attempt(number: int) -> tuple[Any, int]:
+        generator = generators[number]
+        begin = begins[number]
+        if begin is None:
+            begin = search.begin(str(start), generator)
+        return search.run(begin, generator)
+
+    if threads > 1 and len(begins) > 1:
+        with ThreadPoolExecutor(min(threads, len(begins))) as pool:
+            found = list(pool.map(attempt, range(len(begins))))
+    else:
+        found = [attempt(number) for number in range(len(begins))]
+    best: MedoidSolution | None = None
+    for medoids, iterations in found:
+        solution = _solution(matrix, mass, medoids, iterations)
+        if best is None or solution.loss < best.loss:
+            best = solution
+    assert best is not None
+    return best
+
+
+def _solution(matrix: Any, weights: Any, medoids: Any, iterations: int) -> MedoidSolution:
+    chosen = numpy.sort(numpy.asarray(medoids, numpy.intp))
+    rows = matrix[chosen]
+    labels = rows.argmin(axis=0)
+    labels[chosen] = numpy.arange(len(chosen))
+    loss = float((rows.min(axis=0).astype(numpy.float64) * weights).sum())
+    return MedoidSolution(chosen, labels, loss, iterations)
+
+
+class _Search:
+    """One matrix, from many starts."""
+
+    def __init__(
+        self,
+        matrix: Any,
+        weights: Any,
+        candidates: Any,
+        k: int,
+        solver: str,
+        max_iterations: int,
+    ) -> None:
+        self.matrix, self.weights, self.candidates = matrix, weights, candidates
+        self.k, self.solver, self.max_iterations = k, solver, max_iterations
+
+    def given(self, medoids: Sequence[int]) -> Any:
+        """Checks medoids that somebody chose."""
+        begin = numpy.array(medoids, numpy.int64)
+        allowed = set(self.candidates.tolist())
+        if begin.shape != (self.k,) or len(set(begin.tolist()) & allowed) != self.k:
+            raise UsageError(
+                f"a start needs {self.k} different positions of points with a weight"
+            )
+        return begin
+
+    def begin(self, start: str, generator: Any) -> Any:
+        """The medoids that a start begins with."""
+        points = len(self.matrix)
+        if start == "random":
+            return generator.choice(self.candidates, self.k, replace=False)
+        medoids = numpy.empty(self.k, numpy.int64)
+        near = numpy.empty(points, self.matrix.dtype)
+        if start == "build" or self.k == 1:
+            compiled(kernel.build_medoids, threads=True)(
+                self.matrix, self.weights, medoids, near, numpy.zeros(points, numpy.uint8)
+            )
+        else:
+            draws = generator.random((self.k, 2 + int(numpy.log(self.k))))
+            compiled(kernel.spread_medoids, threads=True)(
+                self.matrix, self.weights, draws, medoids, near, numpy.empty(points)
+            )
+        return medoids
+
+    def run(self, begin: Any, generator: Any) -> tuple[Any, int]:
+        """Improves one start; gives medoids and rounds."""
+        if self.k == 1:
+            return self.begin("build", generator), 1
+        if self.solver == "alternate":
+            return self._alternate(begin)
+        points, k = len(self.matrix), self.k
+        order = generator.permutation(self.candidates)
+        near = numpy.empty(points, self.matrix.dtype)
+        # The scale of the losses: what the medoid of all points would cost at most.
+        scale = float(self.weights @ self.matrix[begin[0]])
+        rounds = compiled(kernel.swap_medoids, threads=True)(
+            self.matrix,
+            self.weights,
+            order,
+            _RELATIVE_GAIN * scale,
+            self.max_iterations,
+            begin,
+            numpy.empty(points, numpy.int32),
+            numpy.empty(points, numpy.int32),
+            near,
+            numpy.empty_like(near),
+            numpy.empty(k),
+            numpy.empty(k),
+            numpy.empty(points + 1, numpy.int32),
+            numpy.zeros(points, numpy.uint8),
+        )
+        return begin, self.max_iterations if rounds < 0 else int(rounds)
+
+    def _alternate(self, begin: Any) -> tuple[Any, int]:
+        medoids = begin.copy()
+        for step in range(self.max_iterations):
+            labels = self.matrix[medoids].argmin(axis=0)
+            labels[medoids] = numpy.arange(self.k)
+            moved = False
+            for place in range(self.k):
+                members = numpy.flatnonzero((labels == place) & (self.weights != 0))
+                inside = self.matrix[numpy.ix_(members, members)]
+                costs = inside.astype(numpy.float64) @ self.weights[members]
+                best = int(costs.argmin())
+                current = int(numpy.searchsorted(members, medoids[place]))
+                if costs[best] < costs[current] * (1 - _RELATIVE_GAIN):
+                    medoids[place] = members[best]
+                    moved = True
+            if not moved:
+                return medoids, step + 1
+        return medoids, self.max_iterations
+
+
+def _by_scikit_learn_extra(
+    matrix: Any, weights: Any, k: int, seed: int, max_iterations: int
+) -> MedoidSolution:
+    try:
+        theirs = importlib.import_module("sklearn_extra.cluster")
+    except ImportError:
+        # No extra of masgraph brings it: it has to be built from source beside NumPy 2.
+        raise UsageError(
+            "the solver 'scikit-learn-extra' needs the package scikit-learn-extra, built from "
+            "source: run  pip install cython && pip install --no-build-isolation "
+            "--no-binary scikit-learn-extra scikit-learn-extra"
+        ) from None
+    if weights.min() != weights.max():
+        raise UsageError(
+            "the solver 'scikit-learn-extra' knows no weights: use 'fasterpam' or 'alternate'"
+        )
+    model = theirs.KMedoids(
+        k,
+        metric="precomputed",
+        method="pam",
+        init="build",
+        max_iter=max_iterations,
+        random_state=seed,
+    ).fit(matrix)
+    return _solution(matrix, weights, model.medoid_indices_, int(model.n_iter_))
+
+
+class KMedoids(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Weighted k-medoids as a scikit-learn estimator.
+
+    Args:
+        n_clusters: Number of medoids.
+        metric: ``"precomputed"``, a name that ``sklearn.metrics.pairwise_distances`` knows,
+            or a function of two rows.
+        solver: As in :func:`solve`.
+        init: As ``start`` in :func:`solve`.
+        n_init: Number of starts.
+        max_iter: Rounds after which a start stops.
+        random_state: Seed, generator or None, as everywhere in scikit-learn.
+        n_jobs: How many starts run at once, in threads; None for one.
+
+    Attributes:
+        medoid_indices_: Positions of the medoids, ascending; shape (n_clusters,).
+        cluster_centers_: The medoids' rows; None for precomputed distances.
+        labels_: The cluster of each row; shape (n,).
+        inertia_: Sum of weight times distance to the nearest medoid.
+        n_iter_: Rounds of the start that won.
+        n_features_in_: Number of columns of X.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: str | Callable[[Any, Any], float] = "euclidean",
+        solver: Solver = "fasterpam",
+        init: Start | Sequence[int] = "k-medoids++",
+        n_init: int = 10,
+        max_iter: int = 300,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.solver = solver
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Any,  # noqa: N803
+        y: Any = None,  # noqa: ARG002 - scikit-learn's form
+        sample_weight: Any = None,
+    ) -> "KMedoids":
+        """Finds the medoids.
+
+        Args:
+            X: Rows of features, or distances of shape (n, n) where precomputed.
+            y: Ignored.
+            sample_weight: Shape (n,), not negative; all 1 where None. A weight of 2 is the
+                same as the row given twice, 0 the same as the row left out.
+
+        Raises:
+            ValueError: X is no matrix of distances, or does not fit the parameters.
+        """
+        precomputed = self.metric == "precomputed"
+        X = validate_data(  # noqa: N806
+            self,
+            X,
+            accept_sparse=False if precomputed else "csr",
+            dtype=_FLOATS,
+            ensure_non_negative=precomputed,
+        )
+        weights = _check_sample_weight(
+            sample_weight, X, dtype=numpy.float64, ensure_non_negative=True
+        )
+        if precomputed:
+            check_distances(X)
+            distances = X
+        else:
+            distances = pairwise_distances(X, metric=self.metric)
+        random = check_random_state(self.random_state)
+        try:
+            found = solve(
+                distances,
+                self.n_clusters,
+                weights,
+                seed=int(random.randint(2**31 - 1)),
+                starts=self.n_init,
+                start=self.init,
+                solver=self.solver,
+                max_iterations=self.max_iter,
+                threads=self.n_jobs or 1,
+            )
+        except UsageError as error:
+            raise ValueError(str(error)) from None
+        self.medoid_indices_ = found.medoids
+        self.cluster_centers_ = None if precomputed else X[found.medoids]
+        self.labels_ = found.labels
+        self.inertia_ = found.loss
+        self.n_iter_ = found.iterations
+        return self
+
+    def predict(self, X: Any) -> Any:  # noqa: N803
+        """The cluster of the nearest medoid; the smaller number in a tie.
+
+        Args:
+            X: Rows of features, or distances to the rows of ``fit``, shape (m, n).
+
+        Returns:
+            Shape (m,).
+        """
+        check_is_fitted(self)
+        precomputed = self.metric == "precomputed"
+        X = validate_data(  # noqa: N806
+            self,
+            X,
+            accept_sparse=False if precomputed else "csr",
+            dtype=_FLOATS,
+            reset=False,
+        )
+        if precomputed:
+            distances = X[:, self.medoid_indices_]
+        else:
+            distances = pairwise_distances(X, self.cluster_centers_, metric=self.metric)
+        return distances.argmin(axis=1)
+
+    def __sklearn_tags__(self) -> Any:
+        """Says that X may be a square matrix of distances, and may be sparse otherwise."""
+        tags = super().__sklearn_tags__()
+        precomputed = self.metric == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.positive_only = precomputed
+        tags.input_tags.sparse = not precomputed
+        return tags
+
+
+_FLOATS = [numpy.float64, numpy.float32]
+
+
+def check_distances(distances: Any) -> None:
+    """Checks that a matrix holds distances.
+
+    Args:
+        distances: float32 or float64.
+
+    Raises:
+        ValueError: It is not square, or holds a value that is not finite, negative, not
+            symmetric, or not 0 between a point and itself.
+    """
+    matrix = check_array(distances, dtype=_FLOATS, ensure_all_finite=False)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"distances of shape {matrix.shape} are not square")
+    # Half of the digits: what different ways of computing one distance may differ by.
+    tolerance = float(matrix.max()) * float(numpy.finfo(matrix.dtype).eps) ** 0.5
+    if not numpy.isfinite(tolerance):
+        tolerance = 0.0
+    kind, row, column = compiled(kernel.first_flaw)(
+        numpy.ascontiguousarray(matrix), tolerance, _TILE
+    )
+    if kind:
+        reason = ("", "no finite number", "negative", "not symmetric", "not zero")[kind]
+        raise ValueError(f"the distance between points {row} and {column} is {reason}")

@@ -1,0 +1,296 @@
+import itertools
+import sys
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import check_estimator
+
+from graphstore.errors import UsageError
+from mining.k_medoids import KMedoids, check_distances, solve
+
+SOLVERS = ["fasterpam", "alternate"]
+
+
+def slow_loss(distances, weights, medoids):
+    return sum(
+        weight * min(float(distances[place, medoid]) for medoid in medoids)
+        for place, weight in enumerate(weights)
+    )
+
+
+def random_instance(seed: int, points: int | None = None, columns: int = 2):
+    generator = numpy.random.default_rng(seed)
+    count = points or int(generator.integers(2, 13))
+    rows = generator.normal(size=(count, columns))
+    weights = generator.exponential(size=count)
+    return cdist(rows, rows, "cityblock"), weights, generator
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "ties", "no metric"])
+def test_the_optimum_of_small_weighted_instances_is_found(kind):
+    for seed in range(200):
+        distances, weights, generator = random_instance(seed)
+        if kind == "float32":
+            distances = distances.astype(numpy.float32)
+        elif kind == "ties":
+            distances = numpy.ceil(distances)
+        elif kind == "no metric":
+            free = generator.random(distances.shape)
+            distances = numpy.triu(free, 1) + numpy.triu(free, 1).T
+        k = int(generator.integers(1, min(len(weights), 5) + 1))
+        best = min(
+            slow_loss(distances, weights, medoids)
+            for medoids in itertools.combinations(range(len(weights)), k)
+        )
+        found = solve(distances, k, weights, seed=seed, starts=40)
+        assert found.loss == pytest.approx(best, rel=1e-6 if kind == "float32" else 1e-12)
+        assert found.loss == pytest.approx(slow_loss(distances, weights, found.medoids))
+
+
+@pytest.mark.parametrize("start", ["k-medoids++", "random", "build"])
+def test_no_single_swap_lowers_the_loss(start):
+    for seed in range(20):
+        distances, weights, _ = random_instance(seed, points=60)
+        weights[::7] = 0
+        found = solve(distances, 6, weights, seed=seed, starts=1, start=start)
+        for place, point in itertools.product(range(6), numpy.flatnonzero(weights)):
+            other = found.medoids.copy()
+            other[place] = point
+            loss = slow_loss(distances, weights, other)
+            assert loss >= found.loss * (1 - 1e-9)
+
+
+def test_the_alternating_solver_ends_where_no_centre_and_no_assignment_is_better():
+    for seed in range(20):
+        distances, weights, _ = random_instance(seed, points=60)
+        found = solve(distances, 6, weights, seed=seed, starts=1, solver="alternate")
+        for place, medoid in enumerate(found.medoids):
+            members = numpy.flatnonzero(found.labels == place)
+            costs = [float(weights[members] @ distances[members, one]) for one in members]
+            assert min(costs) == pytest.approx(costs[list(members).index(medoid)])
+        assert (
+            distances[numpy.arange(60), found.medoids[found.labels]]
+            == distances[:, found.medoids].min(axis=1)
+        ).all()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_weight_counts_like_so_many_equal_points(solver):
+    for seed in range(20):
+        distances, _, generator = random_instance(seed, points=9)
+        weights = generator.integers(0, 4, 9)
+        weights[:3] += 1
+        copies = numpy.repeat(numpy.arange(9), weights)
+        weighted = solve(distances, 3, weights, starts=40, solver=solver)
+        repeated = solve(distances[numpy.ix_(copies, copies)], 3, starts=40, solver=solver)
+        assert weighted.loss == pytest.approx(repeated.loss)
+        assert adjusted_rand_score(weighted.labels[copies], repeated.labels) == 1
+
+
+def test_points_without_weight_are_labelled_and_never_medoids():
+    values = numpy.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])[:, None]
+    distances = cdist(values, values)
+    found = solve(distances, 2, [1, 0, 1, 1, 0, 1])
+    assert set(found.medoids) <= {0, 2, 3, 5}
+    assert found.labels.tolist() == [0, 0, 0, 1, 1, 1]
+    assert found.loss == 4
+
+
+def test_one_medoid_is_the_weighted_median():
+    values = numpy.array([0.0, 1.0, 5.0, 6.0, 100.0])[:, None]
+    distances = cdist(values, values)
+    assert solve(distances, 1).medoids.tolist() == [2]
+    assert solve(distances, 1, [1, 1, 1, 1, 10]).medoids.tolist() == [4]
+
+
+def test_as_many_medoids_as_points():
+    distances, weights, _ = random_instance(3, points=7)
+    for solver in SOLVERS:
+        found = solve(distances, 7, weights, solver=solver)
+        assert found.medoids.tolist() == found.labels.tolist() == list(range(7))
+        assert found.loss == 0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_equal_points_all_get_a_label_and_medoids_keep_their_own(solver):
+    found = solve(numpy.zeros((6, 6)), 3, solver=solver)
+    assert found.loss == 0
+    assert len(set(found.medoids.tolist())) == 3
+    assert found.labels[found.medoids].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(solver):
+    distances, weights, _ = random_instance(5, points=150, columns=5)
+    one = solve(distances, 8, weights, seed=4, starts=6, solver=solver)
+    many = solve(distances, 8, weights, seed=4, starts=6, solver=solver, threads=4)
+    assert one.medoids.tobytes() == many.medoids.tobytes()
+    assert one.labels.tobytes() == many.labels.tobytes()
+    assert one.loss == many.loss
+    others = {solve(distances, 8, weights, seed=seed, starts=1).loss for seed in range(9)}
+    assert len(others) > 1
+
+
+def test_more_starts_never_do_worse():
+    distances, weights, _ = random_instance(6, points=150, columns=5)
+    losses = [solve(distances, 12, weights, starts=starts).loss for starts in (1, 2, 5, 20)]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_swaps_do_at_least_as_well_as_alternating_from_the_same_start():
+    worse = 0
+    for seed in range(10):
+        distances, weights, generator = random_instance(seed, points=120, columns=4)
+        given_start = generator.choice(120, 10, replace=False)
+        losses = [
+            solve(distances, 10, weights, start=given_start, solver=solver).loss
+            for solver in SOLVERS
+        ]
+        worse += losses[0] > losses[1]
+    assert worse == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"k": 0}, "cannot be chosen"),
+        ({"k": 6}, "cannot be chosen"),
+        ({"k": 2, "weights": [1, 0, 0, 0, 0]}, "from 1 points"),
+        ({"k": 2, "solver": "best"}, "no solver"),
+        ({"k": 2, "start": "worst"}, "no start"),
+        ({"k": 2, "start": [1, 1]}, "different positions"),
+        ({"k": 2, "start": [1, 9]}, "different positions"),
+        ({"k": 2, "starts": 0}, "at least one start"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(arguments, reason):
+    distances, _, _ = random_instance(1, points=5)
+    with pytest.raises(UsageError, match=reason):
+        solve(distances, **arguments)
+
+
+def test_scikit_learn_extra_is_asked_for_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn_extra.cluster", None)
+    with pytest.raises(UsageError, match="pip install"):
+        solve(random_instance(1, points=5)[0], 2, solver="scikit-learn-extra")
+
+
+def test_scikit_learn_extra_gives_a_solution_of_its_own():
+    pytest.importorskip("sklearn_extra.cluster", exc_type=ImportError)
+    distances, weights, _ = random_instance(1, points=80)
+    theirs = solve(distances, 5, solver="scikit-learn-extra")
+    assert theirs.loss == pytest.approx(slow_loss(distances, [1] * 80, theirs.medoids))
+    assert solve(distances, 5).loss <= theirs.loss * (1 + 1e-9)
+    with pytest.raises(UsageError, match="no weights"):
+        solve(distances, 5, weights, solver="scikit-learn-extra")
+
+
+# --- the estimator ----------------------------------------------------------------------------
+
+
+def test_the_estimator_keeps_scikit_learns_promises():
+    # Equal partitions with equal loss are tested above; the numbers of the clusters follow the
+    # order of the rows, which that check shuffles.
+    renumbered = {
+        f"check_sample_weight_equivalence_on_{form}_data": "clusters are numbered by position"
+        for form in ("dense", "sparse")
+    }
+    results = check_estimator(
+        KMedoids(n_clusters=3, random_state=0),
+        expected_failed_checks=renumbered,
+        on_skip=None,
+    )
+    assert {result["status"] for result in results} <= {"passed", "skipped", "xfail"}
+    no_distances = {"check_clustering": "hands over rows of features as distances"}
+    check_estimator(
+        KMedoids(n_clusters=3, metric="precomputed", random_state=0),
+        expected_failed_checks=renumbered | no_distances,
+        on_skip=None,
+    )
+
+
+def test_the_estimator_is_the_solver_on_features_and_on_distances():
+    rows, truth = make_blobs(300, centers=4, cluster_std=0.5, random_state=3)
+    weights = numpy.random.default_rng(0).exponential(size=300)
+    distances = cdist(rows, rows, "cityblock")
+    by_rows = KMedoids(4, metric="manhattan", random_state=1).fit(rows, sample_weight=weights)
+    by_distances = KMedoids(4, metric="precomputed", random_state=1)
+    by_distances.fit(distances, sample_weight=weights)
+    assert by_rows.medoid_indices_.tolist() == by_distances.medoid_indices_.tolist()
+    assert by_rows.inertia_ == pytest.approx(
+        slow_loss(distances, weights, by_rows.medoid_indices_)
+    )
+    assert adjusted_rand_score(truth, by_rows.labels_) == 1
+    assert (by_rows.predict(rows) == by_rows.labels_).all()
+    assert (by_distances.predict(distances[:50]) == by_rows.labels_[:50]).all()
+    assert (by_rows.cluster_centers_ == rows[by_rows.medoid_indices_]).all()
+    assert by_distances.cluster_centers_ is None
+    assert by_rows.n_iter_ >= 1
+
+    def chebyshev(one, other):
+        return abs(one - other).max()
+
+    own = KMedoids(4, metric=chebyshev, random_state=1).fit(rows)
+    named = KMedoids(4, metric="chebyshev", random_state=1).fit(rows)
+    assert own.inertia_ == pytest.approx(named.inertia_)
+
+
+def test_the_estimator_is_near_k_means_where_groups_are_plain():
+    rows, _ = make_blobs(500, centers=6, cluster_std=0.3, random_state=5)
+    medoids = KMedoids(6, random_state=0).fit_predict(rows)
+    means = KMeans(6, n_init=10, random_state=0).fit_predict(rows)
+    assert adjusted_rand_score(medoids, means) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("flaw", "reason"),
+    [
+        ((2, 100, 5.0), "points 2 and 100 is not symmetric"),
+        ((3, 4, -1.0), "points 3 and 4 is negative"),
+        ((100, 3, numpy.nan), "points 3 and 100 is no finite number"),
+        ((3, 3, 0.5), "points 3 and 3 is not zero"),
+    ],
+)
+def test_what_is_no_matrix_of_distances_is_refused(flaw, reason):
+    distances, _, _ = random_instance(2, points=130)
+    check_distances(distances)
+    row, column, value = flaw
+    distances[row, column] = value
+    with pytest.raises(ValueError, match=reason):
+        check_distances(distances)
+
+
+def test_more_clusters_than_rows_are_refused():
+    with pytest.raises(ValueError, match="4 medoids cannot be chosen from 3 points"):
+        KMedoids(4).fit([[0.0], [1.0], [2.0]])
+    with pytest.raises(ValueError, match="not square"):
+        KMedoids(2, metric="precomputed").fit(numpy.zeros((3, 4)))
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        KMedoids(2).fit([[0.0], [1.0], [2.0]], sample_weight=[1, -1, 1])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    arrays.arrays(
+        numpy.float64, st.tuples(st.integers(1, 25), st.just(2)), elements=st.integers(0, 5)
+    ),
+    st.data(),
+)
+def test_a_solution_always_fits_together(rows, data):
+    distances = cdist(rows, rows)
+    k = data.draw(st.integers(1, len(rows)))
+    solver = data.draw(st.sampled_from(SOLVERS))
+    found = solve(distances, k, starts=2, solver=solver)
+    assert sorted(set(found.medoids.tolist())) == found.medoids.tolist()
+    assert len(found.medoids) == k
+    assert found.labels[found.medoids].tolist() == list(range(k))
+    to_own = distances[numpy.arange(len(rows)), found.medoids[found.labels]]
+    assert to_own == pytest.approx(distances[:, found.medoids].min(axis=1))
+    assert found.loss == pytest.approx(to_own.sum())
