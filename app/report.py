@@ -41,7 +41,7 @@ ROWS = 25
 BARRED = ("runs", "actions", "messages", "tokens_out", "success_rate", "task_support")
 """Columns that get a bar, relative to the largest value shown."""
 
-TILES = ("Run", "Decomposition", "Task", "Method", "Agent", "Action", "Subtask", "INFORMS")
+TILES = ("Run", "Decomposition", "Task", "Method", "Agent", "Action", "Subtask", "Motif")
 
 EMPTY: dict[str, str] = {
     "evaluations-by-method": "No run has been evaluated yet: run  masgraph evaluate",
