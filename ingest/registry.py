@@ -63,6 +63,7 @@ BUILT_IN: dict[str, str] = {
     "agno": "ingest.readers.agno:AgnoReader",
     "crewai-events": "ingest.readers.crewai_events:CrewAiEventsReader",
     "openmas-gcom": "ingest.readers.openmas_gcom:OpenMasGcomReader",
+    "camel-memory": "ingest.readers.camel_memory:CamelMemoryReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 

@@ -10,11 +10,11 @@ import json
 from typing import Any
 
 from graphstore.builder import GraphBuilder
-from graphstore.model import Status
+from graphstore.model import Role, Status
 from ingest.readers.decoding import text_of
 from ingest.readers.instants import from_seconds
 from ingest.readers.openai_calls import UNKNOWN_TOOL, text_of_content
-from ingest.readers.threads import (
+from ingest.readers.thread_items import (
     Actor,
     Call,
     Heard,
@@ -112,7 +112,7 @@ class Session:
         key = (kind, id or name or "")
         if key not in self._threads:
             leads = bool(self._children.get(text_of(run.get("run_id")) or ""))
-            role = "orchestrator" if kind != "agent" and leads else None
+            role: Role | None = "orchestrator" if kind != "agent" and leads else None
             attributes = {} if id is None else {f"{kind}_id": id}
             actor = Actor(name or id or kind, role=role, attributes=attributes)
             self._threads[key] = Thread(actor, parent=parent)

@@ -59,10 +59,11 @@ class Line(msgspec.Struct):
 
     def session(self) -> str | None:
         """The session's id."""
-        for value in (self.session_id, self.stream_session):
-            if isinstance(value, str) and value:
-                return value
-        return None
+        return _session(self.session_id, self.stream_session)
+
+
+def _session(*ids: Any) -> str | None:
+    return next((value for value in ids if isinstance(value, str) and value), None)
 
 
 DECODER = msgspec.json.Decoder(Line)
@@ -266,7 +267,8 @@ class _Session(msgspec.Struct):
     session_id: Any = msgspec.field(default=None, name="sessionId")
     stream_session: Any = msgspec.field(default=None, name="session_id")
 
-    session = Line.session
+    def session(self) -> str | None:
+        return _session(self.session_id, self.stream_session)
 
 
 _SESSIONS = msgspec.json.Decoder(_Session)

@@ -15,7 +15,7 @@ from ingest.readers.claude_records import Record, blocks_of, decoded, merge
 from ingest.readers.claude_spawns import SPAWNING, Spawned, name_threads, with_progress
 from ingest.readers.claude_usage import add_usage
 from ingest.readers.decoding import text_of
-from ingest.readers.threads import (
+from ingest.readers.thread_items import (
     Actor,
     Call,
     Heard,

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from ingest.readers.threads import Step
+from ingest.readers.thread_items import (
+    Step,
+)
 
 
 def add_usage(step: Step, usage: Any) -> None:

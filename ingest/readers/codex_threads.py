@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from graphstore.builder import GraphBuilder
-from graphstore.model import Attributes, Status
+from graphstore.model import Attributes, Role, Status
 from ingest.readers.codex_payloads import (
     PROMPTS,
     SPAWN,
@@ -28,7 +28,7 @@ from ingest.readers.codex_payloads import (
 from ingest.readers.codex_records import SPAWNED, Record, Rollout
 from ingest.readers.decoding import text_of
 from ingest.readers.merging import merged
-from ingest.readers.threads import (
+from ingest.readers.thread_items import (
     Actor,
     Call,
     Heard,
@@ -120,7 +120,9 @@ class Threads:
         arguments = {} if record is None else arguments_of(record.payload.get("arguments"))
         role = rollout.role or text_of(arguments.get("agent_type"))
         name = name or text_of(arguments.get("task_name")) or role or "sub-agent"
-        shared = "orchestrator" if self._opener and rollout.parent is None else None
+        shared: Role | None = (
+            "orchestrator" if self._opener and rollout.parent is None else None
+        )
         actor = Actor(name, role_name=role, role=shared, attributes=attributes)
         return Thread(actor)
 

@@ -18,6 +18,7 @@ from graphstore.model import CollaborationGraph, GraphKind, Outcome
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.crewai_work import Crew, Record
 from ingest.readers.decoding import REPAIRED, text_of
+from ingest.readers.instants import from_iso
 from ingest.readers.json_values import values
 from ingest.readers.naming import set_task_from_text
 from ingest.readers.sample_json import first_value
@@ -158,11 +159,9 @@ def _kickoffs(events: list[Record]) -> dict[str, list[Record]]:
 
 def _place(event: Record) -> tuple[int, int]:
     number = event.get("emission_sequence")
-    known = isinstance(number, int) and not isinstance(number, bool)
-    return (
-        number if known and isinstance(number, int) else 0,
-        text_of(event["timestamp"]) or "",
-    )
+    if isinstance(number, bool) or not isinstance(number, int):
+        number = 0
+    return number, from_iso(event["timestamp"]) or 0
 
 
 def _describe(builder: GraphBuilder, crew: Crew) -> None:

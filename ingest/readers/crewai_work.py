@@ -9,7 +9,7 @@ from graphstore.builder import GraphBuilder
 from graphstore.model import Attributes
 from ingest.readers.decoding import text_of
 from ingest.readers.instants import from_iso
-from ingest.readers.threads import (
+from ingest.readers.thread_items import (
     Actor,
     Call,
     Heard,
@@ -34,13 +34,7 @@ _QUIET = frozenset(
 
 @dataclass(slots=True, eq=False)
 class _Work:
-    """One agent's work on one task.
-
-    Attributes:
-        step: The answer of the model that calls still belong to.
-        last: The answer before.
-        words: What was said, in order.
-    """
+    """One agent's work on one task; its open answer, the last one, and what was said."""
 
     thread: Thread
     call: Call | None = None

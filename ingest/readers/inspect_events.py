@@ -17,6 +17,7 @@ from typing import Any
 
 from graphstore.builder import GraphBuilder
 from graphstore.identity import digest
+from graphstore.model import Role
 from ingest.readers.decoding import text_of
 from ingest.readers.inspect_parts import (
     Record,
@@ -28,7 +29,7 @@ from ingest.readers.inspect_parts import (
     tokens_of,
 )
 from ingest.readers.instants import from_iso
-from ingest.readers.threads import (
+from ingest.readers.thread_items import (
     Actor,
     Call,
     Heard,
@@ -168,7 +169,7 @@ class Sample:
     def _child(self, parent: Thread | None, kind: str, name: str) -> Thread:
         key = (id(parent), kind, name)
         if key not in self._threads:
-            role = "verifier" if kind == "scorer" else None
+            role: Role | None = "verifier" if kind == "scorer" else None
             if kind == "solver" and name == "generate":
                 name = MAIN_AGENT
             actor = Actor(name, role_name=kind if role else None, role=role)
@@ -195,8 +196,8 @@ class Sample:
         self.items.append(heard)
 
     def _model(self, event: Record, thread: Thread) -> None:
-        output = event.get("output")
-        output = output if isinstance(output, dict) else {}
+        found = event.get("output")
+        output: Record = found if isinstance(found, dict) else {}
         after: list[Ref] = []
         own = self._heard.setdefault(id(thread), set())
         for message in self._input(event):
@@ -281,9 +282,9 @@ class Sample:
                 self._known[key] = asked
                 return asked
         if role == "tool":
-            call = self._calls.get(text_of(message.get("tool_call_id")) or "")
-            if call is not None:
-                return self._remember(key, [call[0]], None)
+            made = self._calls.get(text_of(message.get("tool_call_id")) or "")
+            if made is not None:
+                return self._remember(key, [made[0]])
         if role == "assistant" or (role == "user" and message.get("source") == "generate"):
             step = Step(thread, [Words(text)])
             self.items.append(step)
@@ -339,7 +340,7 @@ class Sample:
             given = [value for value in values if isinstance(value, str)]
             if event.get("agent") is None and len(given) == 1:
                 call.prompt, call.arguments = given[0], None
-                self._prompts.setdefault(id_of(other), []).append(call)
+                self._prompts.setdefault(id(other), []).append(call)
             elif event.get("agent") is not None:
                 call.detached, returned.reports = True, [other]
                 call.attributes["result"] = call.result
@@ -348,7 +349,7 @@ class Sample:
         if key is not None:
             hidden = call.opens is not None and not call.detached
             self._known.setdefault(key, _Known([] if hidden else [call], None))
-        self._waiting.setdefault(id_of(owner), []).append(returned)
+        self._waiting.setdefault(id(owner), []).append(returned)
 
     def _opened_by(self, event: Record, call: Call, owner: Thread) -> Thread | None:
         """The thread of the agent that a call hands over to, or uses as a tool."""
@@ -402,8 +403,3 @@ class Sample:
         for message in messages[last + 1 :]:
             if message.get("role") == "user" and self._main is not None:
                 self._take(message, self._main)
-
-
-def id_of(thread: Thread) -> int:
-    """A thread as a key."""
-    return id(thread)

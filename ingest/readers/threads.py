@@ -11,165 +11,20 @@ one end a turn, and go to whoever opened the thread, else to the user.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from graphstore.builder import GraphBuilder
-from graphstore.model import (
-    AccessMode,
-    AgentKind,
-    Artifact,
-    Attributes,
-    Basis,
-    Delivery,
-    Role,
-    Status,
+from graphstore.model import Basis, Delivery
+from ingest.readers.thread_items import (
+    Actor,
+    Call,
+    Heard,
+    Item,
+    Opened,
+    Returned,
+    Step,
+    Thread,
+    Words,
 )
-
-
-@dataclass(slots=True, eq=False)
-class Actor:
-    """Somebody who acts or is spoken to.
-
-    Attributes:
-        position: In the graph, once it is added.
-    """
-
-    name: str
-    role_name: str | None = None
-    role: Role | None = None
-    kind: AgentKind = "agent"
-    attributes: Attributes = field(default_factory=dict)
-    position: int | None = None
-
-
-@dataclass(slots=True, eq=False)
-class Thread:
-    """One agent's conversation.
-
-    Attributes:
-        actor: Whose it is.
-        opened_by: The call that opened it, None where the user did or the trace is silent.
-        parent: The thread of that call.
-        silent: Whether nobody waits for what its agent says at the end of a turn.
-    """
-
-    actor: Actor
-    opened_by: "Call | None" = None
-    parent: "Thread | None" = None
-    silent: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class Call:
-    """A tool call with its result.
-
-    Attributes:
-        arguments: As text, mostly JSON.
-        result: None where the trace has none.
-        opens: The thread that it opened.
-        also: Further threads that it opened.
-        prompt: What that thread's agent was told.
-        detached: Whether it returned before that agent was done: its result is none of the
-            agent's words.
-        node: Its place in the graph, once it is added.
-    """
-
-    name: str
-    id: str | None = None
-    arguments: str | None = None
-    result: str | None = None
-    status: Status | None = None
-    started_at: int | None = None
-    ended_at: int | None = None
-    attributes: Attributes = field(default_factory=dict)
-    accesses: list[tuple[str, AccessMode]] = field(default_factory=list)
-    outputs: list[Artifact] = field(default_factory=list)
-    opens: Thread | None = None
-    also: list[Thread] = field(default_factory=list)
-    prompt: str | None = None
-    detached: bool = False
-    node: int | None = None
-
-
-@dataclass(slots=True, eq=False)
-class Words:
-    """A text that an agent wrote.
-
-    Attributes:
-        thought: Whether nobody was to read it.
-        answers: The call whose result it is.
-        told: The threads whose agents were given them.
-        node: Its place in the graph, once it is added.
-    """
-
-    text: str | None
-    thought: bool = False
-    started_at: int | None = None
-    attributes: Attributes = field(default_factory=dict)
-    status: Status | None = None
-    answers: Call | None = None
-    told: list[Thread] = field(default_factory=list)
-    node: int | None = None
-
-
-@dataclass(slots=True, eq=False)
-class Heard:
-    """A text that an agent was given.
-
-    Attributes:
-        sender: Whose it is.
-        node: Its place in the graph, once it is added.
-    """
-
-    thread: Thread
-    text: str | None
-    sender: Actor
-    started_at: int | None = None
-    attributes: Attributes = field(default_factory=dict)
-    delivery: Delivery = "explicit"
-    node: int | None = None
-
-
-@dataclass(slots=True, eq=False)
-class Opened:
-    """A thread's agent hears the prompt of a call, or words: that is no second message."""
-
-    thread: Thread
-    call: Call | Words
-    basis: Basis = "explicit"
-
-
-@dataclass(slots=True, eq=False)
-class Returned:
-    """A call's result reaches the agent that made it.
-
-    Attributes:
-        reports: Threads whose last words the result holds.
-    """
-
-    thread: Thread
-    call: Call
-    reports: list[Thread] = field(default_factory=list)
-
-
-@dataclass(slots=True, eq=False)
-class Step:
-    """One answer of a model.
-
-    Attributes:
-        parts: In their order.
-        after: What the trace says it follows on, None where it says nothing.
-    """
-
-    thread: Thread
-    parts: list[Words | Call] = field(default_factory=list)
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    after: "list[Heard | Call | Words] | None" = None
-    attributes: Attributes = field(default_factory=dict)
-
-
-Item = Heard | Opened | Step | Returned
 
 _FILES = "file"
 
@@ -324,7 +179,7 @@ class _Stage:
         thread = step.thread
         if words.told:
             recipients = [self.place(told.actor) for told in words.told]
-        elif self._user is not None and ends and not words.thought and _answers(thread):
+        elif self._user is not None and ends and not words.thought and _answers(step):
             recipients = [self.place(self._user)]
         words.node = self._builder.add(
             "decision" if words.thought else "agent_message",
@@ -402,9 +257,10 @@ class _Once:
         return value
 
 
-def _answers(thread: Thread) -> bool:
-    """Whether the end of a thread's turn is the user's answer."""
-    return thread.parent is None and not thread.silent
+def _answers(step: Step) -> bool:
+    """Whether the end of a turn is the user's answer."""
+    thread = step.thread
+    return thread.parent is None and not thread.silent and not step.private
 
 
 def _basis(delivery: Delivery) -> Basis:
