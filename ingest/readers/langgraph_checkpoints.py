@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphstore.errors import InputError
-from graphstore.identity import canonical_json
+from graphstore.identity import canonical_json, digest
 from graphstore.model import CollaborationGraph, GraphKind
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_payload import ASSISTANT, USER, ChatMessage, messages_of
@@ -83,19 +83,27 @@ class LangGraphCheckpointsReader:
         threads: dict[str, list[_State]] = {}
         repaired = False
         unread = 0
-        found: list[Any] = []
+        shared: dict[tuple[str, str], ChatMessage] = {}
+        first: list[Any] = []
+        whole: _State | None = None
         for value, was_repaired in values(file):
             repaired = repaired or was_repaired
-            found.append(value)
-        whole = _state(found)
-        for value in [] if whole is not None else found:
+            if len(first) < len(_SNAPSHOT):
+                # One tuple alone in a file looks like a list of records.
+                first.append(value)
+                whole = _state(first) or whole
             state = _state(value)
             if state is None:
                 unread += 1
             else:
+                # Each state repeats the messages before: one copy of each is enough.
+                state.messages = [
+                    one if one.id is None else shared.setdefault((state.thread, one.id), one)
+                    for one in state.messages
+                ]
                 threads.setdefault(state.thread, []).append(state)
-        if whole is not None:
-            threads[whole.thread] = [whole]
+        if whole is not None and not threads:
+            threads[whole.thread], unread = [whole], 0
         if not threads:
             raise InputError("it holds no checkpoint", file=file.uri)
         for thread, states in threads.items():
@@ -105,7 +113,7 @@ class LangGraphCheckpointsReader:
                 ledger = _ledger(states)
                 if not ledger.entries:
                     raise InputError("its states hold no message")
-                said = canonical_json([state.raw for state in states])
+                said = canonical_json([state.digest for state in states])
                 builder = context.builder(self, file, said, record=record)
                 if repaired:
                     builder.warn(REPAIRED)
@@ -135,6 +143,7 @@ class _State:
         path: The nodes around the graph that the state is of; empty for the outermost.
         id: The checkpoint's id.
         parent: The id of the checkpoint before.
+        digest: Of the whole value.
         time: Nanoseconds.
         step: Of the graph.
         messages: In the state.
@@ -150,7 +159,7 @@ class _State:
     path: list[str]
     id: str
     parent: str | None
-    raw: Any
+    digest: str
     time: int | None = None
     step: int | None = None
     messages: list[ChatMessage] = field(default_factory=list)
@@ -223,7 +232,7 @@ def _state(value: Any) -> _State | None:
         nodes_of(text_at(config, "checkpoint_ns") or ""),
         identity or text_at(config, "checkpoint_id") or "",
         text_at(parent, "checkpoint_id"),
-        value,
+        digest(canonical_json(value)),
     )
     state.time = from_iso(time)
     step = metadata.get("step")

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphstore.errors import InputError
-from graphstore.identity import canonical_json
+from graphstore.identity import canonical_json, digest
 from graphstore.model import CollaborationGraph, GraphKind
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_payload import ChatMessage, messages_of
 from ingest.readers.decoding import REPAIRED
 from ingest.readers.instants import from_iso
 from ingest.readers.json_values import values
-from ingest.readers.langgraph_messages import AgentPath, Ledger, Turn, fill_from
+from ingest.readers.langgraph_messages import AgentPath, Entry, Ledger, Turn, fill_from
 from ingest.readers.langgraph_names import agent_path, nodes_of
 from ingest.readers.platform_spans import short, text_at
 from ingest.readers.sample_json import first_value
@@ -94,11 +94,10 @@ class LangGraphDebugReader:
         for number, run in enumerate(runs, 1):
             record = f"run {number}" if len(runs) > 1 else None
             try:
-                ledger = run.ledger()
-                if not ledger.entries:
+                run.finish()
+                if not run.ledger.entries:
                     raise InputError("no node did anything")
-                said = canonical_json([run.tasks, run.updates])
-                builder = context.builder(self, file, said, record=record)
+                builder = context.builder(self, file, run.identity, record=record)
                 if repaired:
                     builder.warn(REPAIRED)
                 if unread:
@@ -109,7 +108,7 @@ class LangGraphDebugReader:
                     builder.warn(f"{run.open} tasks have no result")
                 if run.thread is not None:
                     builder.attributes["thread"] = run.thread
-                fill_from(builder, ledger, context, termination=run.termination)
+                fill_from(builder, run.ledger, context, termination=run.termination)
                 yield builder.build()
             except InputError as error:
                 yield Rejection(file.uri, record, error.reason)
@@ -177,113 +176,117 @@ def _thread(part: _Part) -> str | None:
 
 
 @dataclass(slots=True)
+class _Task:
+    """A run of a node, as far as it was seen."""
+
+    name: str
+    path: AgentPath
+    read: list[Entry] = field(default_factory=list)
+    started: Any = None
+    done: bool = False
+
+
+@dataclass(slots=True)
 class _Run:
-    """The tasks of one thread, in order of their results."""
+    """One thread, as its records come."""
 
     thread: str | None = None
-    tasks: list[dict[str, Any]] = field(default_factory=list)
-    updates: list[Any] = field(default_factory=list)
+    ledger: Ledger = field(default_factory=Ledger)
+    identity: str = ""
     others: int = 0
-    open: int = 0
     termination: str | None = None
-    _started: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _tasks: dict[str, _Task] = field(default_factory=dict)
+    _holders: set[str] = field(default_factory=set)
+    _updates: list[tuple[list[str], dict[str, Any]]] = field(default_factory=list)
+
+    @property
+    def open(self) -> int:
+        """How many tasks have no result."""
+        return sum(not task.done for task in self._tasks.values())
 
     def add(self, part: _Part) -> None:
+        """Takes a record in."""
         namespace, mode, data = part
         if not isinstance(data, dict):
             self.others += mode != "values"
             return
-        when = None
-        step = None
-        kind = None
+        self._holders.update(one.rpartition(":")[2] for one in namespace)
+        if mode == "updates":
+            if not self._tasks:
+                self._updates.append((namespace, data))
+            return
+        when, step, kind = None, None, None
         if mode == "debug":
-            when, step = data.get("timestamp"), data.get("step")
-            kind = data.get("type")
+            when, step, kind = data.get("timestamp"), data.get("step"), data.get("type")
             data = data.get("payload")
-            if not isinstance(data, dict):
-                return
         elif mode == "tasks":
             kind = "task_result" if "result" in data or "error" in data else "task"
-        elif mode == "updates":
-            self.updates.append([namespace, data])
-            return
-        if kind not in ("task", "task_result"):
+        if kind not in ("task", "task_result") or not isinstance(data, dict):
             self.others += mode in ("custom", "messages")
             return
-        key = text_at(data, "id") or f"#{len(self._started)}"
-        task = self._started.get(key)
+        key = text_at(data, "id") or f"#{len(self._tasks)}"
+        task = self._tasks.get(key)
         if task is None:
-            task = {"key": key, "namespace": namespace}
-            self._started[key] = task
+            name = text_at(data, "name") or "node"
+            task = _Task(name, _agent(namespace, name, data.get("metadata")))
+            self._tasks[key] = task
         if kind == "task":
-            task.setdefault("name", text_at(data, "name"))
-            task.setdefault("input", data.get("input"))
-            task.setdefault("metadata", data.get("metadata"))
-            names = ("started", when)
-        else:
-            task.setdefault("name", text_at(data, "name"))
-            if "result" not in task:
-                self.tasks.append(task)
-                task["result"] = data.get("result")
-                task["error"] = data.get("error")
-                task["interrupts"] = data.get("interrupts")
-            names = ("ended", when)
-        if when is not None:
-            task[names[0]] = names[1]
-        if isinstance(step, int) and not isinstance(step, bool):
-            task["step"] = step
+            # Several modes at once say the same twice, one of them without the time.
+            task.started = task.started or when
+            given = messages_of(_state(data.get("input")).get("messages"))
+            if given and not task.read:
+                task.read = self.ledger.given(given)
+        elif not task.done:
+            self._result(key, task, data, when, step)
+        elif when is not None:
+            self.ledger.ended(task.path, from_iso(task.started), from_iso(when))
 
-    def ledger(self) -> Ledger:
-        ledger = Ledger()
-        holders = {
-            part.rpartition(":")[2]
-            for task in self._started.values()
-            for part in task["namespace"]
-        }
-        self.open = sum("result" not in task for task in self._started.values())
-        if not self._started:
-            for namespace, update in self.updates:
-                self._update(ledger, namespace, update)
-            return ledger
-        first = next(iter(self._started.values()))
-        ledger.given(messages_of(_state(first.get("input")).get("messages")) or [])
-        for task in self.tasks:
-            self._task(ledger, task, task["key"] in holders)
-        return ledger
+    def finish(self) -> None:
+        """Reads the updates, where there were no tasks."""
+        for namespace, update in self._updates if not self._tasks else ():
+            self.identity = digest(self.identity, canonical_json([namespace, update]))
+            self._update(namespace, update)
 
-    def _task(self, ledger: Ledger, task: dict[str, Any], holds: bool) -> None:
-        name = task.get("name") or "node"
-        path = _agent(task["namespace"], name, task.get("metadata"))
-        error = task.get("error")
-        interrupts = task.get("interrupts")
-        if interrupts:
+    def _result(
+        self, key: str, task: _Task, data: dict[str, Any], when: Any, step: Any
+    ) -> None:
+        task.done = True
+        result, error = data.get("result"), data.get("error")
+        said = [task.path, task.started, when, result, error]
+        self.identity = digest(self.identity, canonical_json(said))
+        waits = bool(data.get("interrupts"))
+        if waits:
             self.termination = "interrupted"
         elif error:
-            self.termination = f"error in {name}"
+            self.termination = f"error in {task.name}"
         turn = Turn(
-            path,
+            task.path,
             "delivered",
-            from_iso(task.get("started")),
-            from_iso(task.get("ended")),
-            task.get("step"),
+            from_iso(task.started),
+            from_iso(when),
+            step if isinstance(step, int) and not isinstance(step, bool) else None,
             short(error) if error else None,
         )
-        given = messages_of(_state(task.get("input")).get("messages"))
-        read = ledger.given(given) if given else []
-        written, other = _written(task.get("result"))
-        plumbing = name.startswith("__") or agent_path([name]) is None
-        silent = holds or plumbing or bool(interrupts)
-        ledger.turn(turn, read, written, other, silent=silent, repeats=holds)
+        written, other = _written(result)
+        holds = key in self._holders
+        silent = holds or waits or _plumbing(task.name)
+        self.ledger.turn(turn, task.read, written, other, silent=silent, repeats=holds)
+        task.read = []
 
-    def _update(self, ledger: Ledger, namespace: list[str], update: dict[str, Any]) -> None:
+    def _update(self, namespace: list[str], update: dict[str, Any]) -> None:
         for name, said in update.items():
             if name == "__interrupt__":
                 self.termination = "interrupted"
                 continue
             turn = Turn(_agent(namespace, name, None), "inferred")
             written, other = _written(said)
-            plumbing = name.startswith("__") or agent_path([name]) is None
-            ledger.turn(turn, list(ledger.entries), written, other, silent=plumbing)
+            entries = list(self.ledger.entries)
+            self.ledger.turn(turn, entries, written, other, silent=_plumbing(name))
+
+
+def _plumbing(name: str) -> bool:
+    """Whether a node is one of LangGraph's own, or runs tools: it decides nothing."""
+    return name.startswith("__") or agent_path([name]) is None
 
 
 def _agent(namespace: list[str], node: str, metadata: Any) -> AgentPath:

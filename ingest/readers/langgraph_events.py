@@ -33,6 +33,7 @@ from ingest.readers.platform_spans import (
     read_payload,
     settle_agents,
     short,
+    slim_input,
     text_at,
 )
 from ingest.readers.sample_json import first_value
@@ -201,8 +202,12 @@ class _Trace:
             run = self.runs[key] = _RunOf(name, kind, parent, number, number, metadata)
         run.last = number
         data = data if isinstance(data, dict) else {}
-        if data.get("input") is not None:
-            run.given = data["input"]
+        if data.get("input") is not None and run.given is None:
+            given = data["input"]
+            if kind in ("chat_model", "llm"):
+                run.given = slim_input(given)
+            elif kind in _TYPES or run.parent is None:
+                run.given = given
         if moment == "end":
             run.put_out, run.ended = data.get("output"), True
         elif moment == "error":

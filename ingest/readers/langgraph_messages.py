@@ -156,6 +156,13 @@ class Ledger:
                 self._open.append(entry)
         return len(self.entries) - before
 
+    def ended(self, agent: AgentPath, started_at: int | None, ended_at: int | None) -> None:
+        """Adds times that a later record tells of an agent's last turn."""
+        place = self._last.get(agent)
+        if place is not None and self.entries[place].ended_at is None:
+            self.entries[place].started_at = self.entries[place].started_at or started_at
+            self.entries[place].ended_at = ended_at
+
     def answer(self) -> str | None:
         """The words of the last message of an agent."""
         for entry in reversed(self.entries):

@@ -37,6 +37,7 @@ from ingest.readers.platform_spans import (
     first,
     read_payload,
     settle_agents,
+    slim_input,
     text_at,
     total_cost,
     with_verdict,
@@ -48,10 +49,11 @@ _TYPES = {"llm": LLM, "tool": TOOL, "retriever": "RETRIEVER", "embedding": "EMBE
 _RUN_TYPES = frozenset({*_TYPES, "chain", "prompt", "parser"})
 _DOTTED = re.compile(
     r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
-    r"(?P<fraction>\d*)Z(?P<id>.+)"
+    r"(?P<fraction>\d*)"
 )
 _SESSIONS = ("thread_id", "session_id", "conversation_id")
 _PRESENT = frozenset({"inputs", "outputs", "extra", "serialized", "events", "tags"})
+_LEFT_OUT = frozenset({"attachments", "child_runs", "events", "manifest", "serialized"})
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
@@ -174,7 +176,7 @@ def _is_run(value: Any) -> bool:
     if not isinstance(value, dict) or "id" not in value:
         return False
     dotted = value.get("dotted_order")
-    if isinstance(dotted, str) and _DOTTED.match(dotted) is not None:
+    if isinstance(dotted, str) and _DOTTED.match(dotted) is not None and "Z" in dotted:
         return True
     return text_at(value, "run_type") in _RUN_TYPES and (
         "trace_id" in value or "child_runs" in value or "session_id" in value
@@ -197,9 +199,11 @@ def _collect(value: Any, runs: dict[str, dict[str, Any]]) -> None:
             said = {
                 name: part
                 for name, part in current.items()
-                if name != "child_runs" and part is not None and (part or name not in _PRESENT)
+                if name not in _LEFT_OUT and part is not None and (part or name not in _PRESENT)
             }
-            runs[key] = {**runs.get(key, {}), **said}
+            if said.get("run_type") == "llm" and "inputs" in said:
+                said["inputs"] = slim_input(said["inputs"])
+            runs[key] = {**runs[key], **said} if key in runs else said
             children = current.get("child_runs")
             waiting.extend(
                 {"parent_run_id": key, **child}
@@ -224,32 +228,40 @@ def _root(key: str, runs: dict[str, dict[str, Any]]) -> str:
     return min(seen)
 
 
-def _path(run: dict[str, Any]) -> list[tuple[int | None, str]]:
-    """Start in nanoseconds and id of each run from the outermost to this one."""
-    found = []
-    for part in (text_at(run, "dotted_order") or "").split("."):
-        match = _DOTTED.fullmatch(part)
-        if match is not None:
-            date = f"{match['year']}-{match['month']}-{match['day']}"
-            time = f"{match['hour']}:{match['minute']}:{match['second']}"
-            start = from_iso(f"{date}T{time}.{match['fraction'] or '0'}Z")
-            found.append((start, match["id"]))
-    return found
+def _path(run: dict[str, Any]) -> list[tuple[str, str]]:
+    """Start, as it is written, and id of each run from the outermost to this one."""
+    dotted = text_at(run, "dotted_order")
+    if dotted is None:
+        return []
+    parts = [part.partition("Z") for part in dotted.split(".")]
+    return [(start, identity) for start, _, identity in parts if identity]
 
 
-def _times(run: dict[str, Any]) -> tuple[int | None, int | None]:
+def _ordered(start: str) -> int | None:
+    """A start of ``dotted_order`` in nanoseconds: a date and time in UTC without separators."""
+    found = _DOTTED.fullmatch(start)
+    if found is None:
+        return None
+    date = f"{found['year']}-{found['month']}-{found['day']}"
+    time = f"{found['hour']}:{found['minute']}:{found['second']}"
+    return from_iso(f"{date}T{time}.{found['fraction'] or '0'}Z")
+
+
+def _times(run: dict[str, Any], path: list[tuple[str, str]]) -> tuple[int | None, int | None]:
     """Start and end; without a zone they are UTC where ``dotted_order`` proves it."""
-    path = _path(run)
-    ordered = path[-1][0] if path else None
     start_text, end_text = run.get("start_time"), run.get("end_time")
     start, end = from_iso(start_text), from_iso(end_text)
-    if start is None and isinstance(start_text, str):
-        start = from_iso(start_text + "Z")
-        if start is not None and (ordered is None or abs(start - ordered) > 1_000_000_000):
-            start = None
-    if end is None and start is not None and isinstance(end_text, str):
-        end = from_iso(end_text + "Z") if ordered is not None else None
-    return (ordered if start is None else start), end
+    if start is not None and (end is not None or end_text is None):
+        return start, end
+    ordered = _ordered(path[-1][0]) if path else None
+    proved = start
+    if start is None and isinstance(start_text, str) and ordered is not None:
+        proved = from_iso(start_text + "Z")
+        if proved is not None and abs(proved - ordered) > 1_000_000_000:
+            proved = None
+    if end is None and isinstance(end_text, str) and proved is not None and ordered is not None:
+        end = from_iso(end_text + "Z")
+    return (ordered if proved is None else proved), end
 
 
 def _metadata(run: dict[str, Any]) -> dict[str, Any]:
@@ -281,7 +293,7 @@ def _read(
     metadata = _metadata(run)
     path = _path(run)
     parent = text_at(run, "parent_run_id") or (path[-2][1] if len(path) > 1 else None)
-    start, end = _times(run)
+    start, end = _times(run, path)
     extra: dict[str, Any] = {}
     for kept in ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns"):
         if kept in metadata:

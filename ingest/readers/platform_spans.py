@@ -10,11 +10,13 @@ import msgspec
 from graphstore.model import Attributes, Outcome
 from ingest.readers.chat_payload import TOOL as TOOL_ROLE
 from ingest.readers.chat_payload import (
+    USER,
     Call,
     ChatMessage,
     answer_in,
     as_message,
     asked_in,
+    decoded,
     messages_of,
     text_in,
 )
@@ -190,6 +192,27 @@ def _command(put_out: Any) -> dict[str, Any] | None:
     return None
 
 
+def slim_input(value: Any) -> Any:
+    """A model's input without what :func:`read_payload` leaves out of it.
+
+    Traces repeat the whole conversation with each call; kept as they are, they fill the memory.
+    """
+    messages = messages_of(decoded(value))
+    if messages is None:
+        return value
+    kept: list[dict[str, Any]] = []
+    if (
+        asked := next((m.text for m in messages if m.role == USER and m.text), None)
+    ) is not None:
+        kept.append({"role": USER, "content": asked})
+    kept.extend(
+        {"role": TOOL_ROLE, "tool_call_id": answered}
+        for message in messages
+        for answered in message.answers
+    )
+    return kept
+
+
 def tool_answer(put_out: Any) -> ChatMessage | None:
     """The one tool message that an output is, None where it is something else."""
     if isinstance(put_out, dict) and len(put_out) == 1 and "output" in put_out:
@@ -278,15 +301,19 @@ def count_at(usage: Any, *keys: str) -> int | None:
 
 def first(value: dict[str, Any], *keys: str) -> Any:
     """The first value under one of the keys that is not missing, empty or zero."""
-    return next((value[key] for key in keys if value.get(key)), None)
+    for key in keys:
+        if found := value.get(key):
+            return found
+    return None
 
 
 def text_at(value: Any, *keys: str) -> str | None:
     """The first such value of an object, where it is a text."""
-    if not isinstance(value, dict):
-        return None
-    found = first(value, *keys)
-    return found if isinstance(found, str) else None
+    if isinstance(value, dict):
+        for key in keys:
+            if found := value.get(key):
+                return found if isinstance(found, str) else None
+    return None
 
 
 def short(value: Any) -> str | None:

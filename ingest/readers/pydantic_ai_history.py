@@ -53,21 +53,24 @@ def agent_named(value: dict[str, Any]) -> str | None:
 
 
 def longest(histories: list[History]) -> list[History]:
-    """The histories that no other one continues."""
-    kept: list[History] = []
-    for place, history in enumerate(histories):
-        length = len(history.messages)
-        others = histories[:place] + histories[place + 1 :]
-        later = histories[place + 1 :]
-        if any(
-            (len(other.messages) > length or other in later)
-            and other.messages[:length] == history.messages
-            and _conversation(other) == _conversation(history) is not None
-            for other in others
-        ):
-            continue
-        kept.append(history)
-    return kept
+    """The histories that no other one of the same conversation continues, in their order."""
+    conversations: dict[str, list[History]] = {}
+    for history in histories:
+        name = _conversation(history)
+        if name is not None:
+            conversations.setdefault(name, []).append(history)
+    left_out: set[int] = set()
+    for found in conversations.values():
+        # The longest first; of equal ones, the first one of the file stays.
+        ordered = sorted(found, key=lambda one: -len(one.messages))
+        kept: list[History] = []
+        for history in ordered:
+            length = len(history.messages)
+            if any(one.messages[:length] == history.messages for one in kept):
+                left_out.add(id(history))
+            else:
+                kept.append(history)
+    return [history for history in histories if id(history) not in left_out]
 
 
 def _conversation(history: History) -> str | None:
