@@ -172,7 +172,7 @@ def _motif(record: dict[str, Any]) -> dict[str, Any]:
     return {
         "drawing": Markup(_drawing(pattern)),
         "caption": (
-            f"{record['task_support']:,} tasks, {record['graph_support']:,} "
+            f"{pattern.shape}: {record['task_support']:,} tasks, {record['graph_support']:,} "
             f"{record['scope']}s, {record['occurrences']:,} occurrences"
         ),
     }
