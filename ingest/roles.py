@@ -22,6 +22,8 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _APART = re.compile(r"[^\w]+|_+")
 _APOSTROPHE = re.compile(r"['’]")
 _LAST = re.compile(r"(?: (?:\d+|[a-z])| ?\d+)$")
+_AGENT = " agent"
+_NO_AGENT = frozenset({"tool", "human", "environment"})
 
 
 def words(name: str) -> str:
@@ -43,13 +45,22 @@ class Aliases:
     names: Mapping[str, Role]
     patterns: tuple[tuple[re.Pattern[str], Role], ...]
 
-    def role_of(self, forms: Iterable[str]) -> Role | None:
-        """The role of the first form of a name that is known, None if none is."""
+    def role_of(self, forms: Iterable[str], bare: str | None = None) -> Role | None:
+        """The role of the first form of a name that is known, None if none is.
+
+        Args:
+            forms: The name's words, and those without a number at the end.
+            bare: The words before ``agent`` at the end: never a tool, human or environment.
+        """
+        forms = [*forms] if bare is None else [*forms, bare]
         for form in forms:
-            if (role := self.names.get(form.replace(" ", ""))) is not None:
+            role = self.names.get(form.replace(" ", ""))
+            if role is not None and (form is not bare or role not in _NO_AGENT):
                 return role
-        for form in forms:
-            for pattern, role in self.patterns:
+        for pattern, role in self.patterns:
+            for form in forms:
+                if form is bare and role in _NO_AGENT:
+                    continue
                 if pattern.fullmatch(form):
                     return role
         return None
@@ -108,8 +119,9 @@ class RoleTable:
     def _role(self, name: str) -> Role:
         text = words(name)
         forms = tuple(dict.fromkeys((text, _LAST.sub("", text))))
+        bare = next((f.removesuffix(_AGENT) for f in forms if f.endswith(_AGENT)), None)
         for layer in self.layers:
-            if (role := layer.role_of(forms)) is not None:
+            if (role := layer.role_of(forms, bare)) is not None:
                 return role
         return "unknown"
 

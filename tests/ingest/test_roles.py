@@ -63,6 +63,38 @@ def test_names_with_spaces_are_known_too():
     assert table.role_of("Senior Sales Analyst") == "specialist"
 
 
+def test_the_role_names_of_the_frameworks():
+    table = RoleTable.default()
+    expected = {
+        "orchestrator": "Chief Executive Officer,Counselor,Chief Human Resource Officer,"
+        "ProjectManager,SelectorGroupChatManager,MagenticOneOrchestrator,Crew Manager,"
+        "role assigner,root_agent,SequentialAgent,supervisor_agent,manager_agent,AI User",
+        "planner": "Chief Product Officer,ProductManager,Architect,Task Specifier,replan",
+        "solver": "Programmer,Chief Technology Officer,Engineer,primary,Claude Code,codex,"
+        "general-purpose,gpt5nano,gemini2.5flash,grok3,4omini,travel_agent,AI Assistant",
+        "specialist": "WebSurfer,MultimodalWebSurfer,FileSurfer,TavilyAgent,Wiki Searcher,"
+        "Chief Creative Officer,DataAnalyst,Reporting Analyst,flights_refunder,Math Tutor",
+        "executor": "ComputerTerminal,_Group_Tool_Executor,PythonAgent,DataInterpreter",
+        "critic": "Code Reviewer,Critic 0,ReflectAgent,evaluator_agent,ReviewAgent,scorer",
+        "verifier": "Software Test Engineer,QaEngineer,checking_agent,Quality Manager",
+        "aggregator": "SummarizerAgent,ConcluderAgent,judge_agent,Ranker,FinalDecision",
+        "human": "user_proxy,UserProxyAgent,RetrieveUserProxyAgent,human_node",
+        "tool": "tools",
+    }
+    found = {
+        role: [name for name in names.split(",") if table.role_of(name) != role]
+        for role, names in expected.items()
+    }
+    assert found == {role: [] for role in expected}
+
+
+def test_an_agent_is_no_tool_by_the_name_before_the_word():
+    table = RoleTable.default()
+    for name in ("bash_agent", "MemoryAgent", "ClientAgent", "SomeToolAgent"):
+        assert table.role_of(name) == "solver"
+    assert table.role_of("final_judge_agent_2") == "aggregator"
+
+
 def test_every_shared_role_but_unknown_has_names():
     table = RoleTable.default()
     (shipped,) = table.layers

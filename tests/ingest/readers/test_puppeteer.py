@@ -41,7 +41,7 @@ def test_the_steps_of_a_path():
         ("tool_call", "run_python"),
         ("agent_message", "CriticAgent_small"),
     ]
-    assert [agent.role for agent in graph.agents] == ["planner", "solver", "critic"]
+    assert [agent.role for agent in graph.agents] == ["planner", "executor", "critic"]
     assert [agent.role_name for agent in graph.agents] == [
         "PlannerAgent",
         "PythonAgent",
