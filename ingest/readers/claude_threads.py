@@ -25,6 +25,7 @@ from ingest.readers.thread_items import (
     Step,
     Thread,
     Words,
+    thread_key,
 )
 
 UNKNOWN_TOOL = "unknown tool"
@@ -258,12 +259,12 @@ class Threads:
         thread = self._thread(record)
         message = line.message if isinstance(line.message, dict) else {}
         id = message.get("id")
-        step = self._steps.get((id_of(thread), id)) if isinstance(id, str) else None
+        step = self._steps.get((thread_key(thread), id)) if isinstance(id, str) else None
         if step is None:
             step = Step(thread, after=self._followed(record))
             self.items.append(step)
             if isinstance(id, str):
-                self._steps[id_of(thread), id] = step
+                self._steps[thread_key(thread), id] = step
         if record.uuid is not None:
             self._step_of.setdefault(record.uuid, step)
         add_usage(step, message.get("usage"))
@@ -359,11 +360,6 @@ class Threads:
                 return [before.parts[-1]] if before.parts else None
         found = [ref for ref in found if not _speaks_for_itself(ref)]
         return found or None
-
-
-def id_of(thread: Thread) -> int:
-    """A thread as a key."""
-    return id(thread)
 
 
 def _speaks_for_itself(ref: Heard | Call | Words) -> bool:

@@ -38,6 +38,7 @@ from ingest.readers.thread_items import (
     Step,
     Thread,
     Words,
+    thread_key,
 )
 
 MAIN_AGENT = "Codex"
@@ -265,7 +266,7 @@ class Threads:
             call.arguments = text_of(
                 {k: v for k, v in arguments.items() if k not in PROMPTS} or None
             )
-            self._prompts.setdefault(id_of(target), []).append(call)
+            self._prompts.setdefault(thread_key(target), []).append(call)
         self._step(record, thread).parts.append(call)
         if id is not None:
             self._calls[id] = (call, thread)
@@ -388,8 +389,3 @@ class Threads:
         self._step(record, thread).parts.append(call)
         self.items.append(Returned(thread, call))
         self._last[record.file] = None
-
-
-def id_of(thread: Thread) -> int:
-    """A thread as a key."""
-    return id(thread)

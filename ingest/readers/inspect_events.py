@@ -21,6 +21,7 @@ from graphstore.model import Role
 from ingest.readers.decoding import text_of
 from ingest.readers.inspect_parts import (
     Record,
+    Span,
     events_of,
     flat,
     is_place,
@@ -39,6 +40,7 @@ from ingest.readers.thread_items import (
     Step,
     Thread,
     Words,
+    thread_key,
 )
 
 Ref = Heard | Call | Words
@@ -50,14 +52,6 @@ _ATTACHMENT = "attachment://"
 _QUIET = frozenset(
     {"sample_init", "span_begin", "span_end", "step", "state", "store", "score", "subtask"}
 )
-
-
-@dataclass(slots=True, eq=False)
-class _Span:
-    id: str
-    parent: "_Span | None"
-    type: str | None
-    name: str
 
 
 @dataclass(slots=True)
@@ -91,7 +85,7 @@ class Sample:
         pool = sample.get("events_data")
         messages = pool.get("messages") if isinstance(pool, dict) else None
         self._pool: list[Any] = messages if isinstance(messages, list) else []
-        self._spans: dict[str, _Span] = {}
+        self._spans: dict[str, Span] = {}
         self._threads: dict[tuple[int, str, str], Thread] = {}
         self._main: Thread | None = None
         self._calls: dict[str, tuple[Call, Thread]] = {}
@@ -100,7 +94,7 @@ class Sample:
         self._waiting: dict[int, list[Returned]] = {}
         self._opening: dict[str, Call] = {}
         self._prompts: dict[int, list[Call]] = {}
-        self._steps: list[_Span] = []
+        self._steps: list[Span] = []
         for event, inside in flat(events_of(sample), ()):
             self._read(event, inside)
         self._finish()
@@ -135,13 +129,13 @@ class Sample:
             parent = self._spans.get(text_of(event.get("parent_id")) or "")
             kind = text_of(event.get("type"))
             name = text_of(event.get("name")) or kind or "span"
-            self._spans.setdefault(id, _Span(id, parent, kind, name))
+            self._spans.setdefault(id, Span(id, parent, kind, name))
 
     def _step_event(self, event: Record) -> None:
         name = text_of(event.get("name")) or "step"
         if event.get("action") == "begin":
             parent = self._steps[-1] if self._steps else None
-            self._steps.append(_Span("", parent, text_of(event.get("type")), name))
+            self._steps.append(Span("", parent, text_of(event.get("type")), name))
         elif self._steps:
             self._steps.pop()
 
@@ -151,8 +145,8 @@ class Sample:
             span = self._steps[-1]
         return self._thread_of(span, inside)
 
-    def _thread_of(self, span: _Span | None, inside: tuple[str, ...] = ()) -> Thread:
-        path: list[_Span] = []
+    def _thread_of(self, span: Span | None, inside: tuple[str, ...] = ()) -> Thread:
+        path: list[Span] = []
         while span is not None:
             if span.type in _AGENTS:
                 path.append(span)
@@ -340,7 +334,7 @@ class Sample:
             given = [value for value in values if isinstance(value, str)]
             if event.get("agent") is None and len(given) == 1:
                 call.prompt, call.arguments = given[0], None
-                self._prompts.setdefault(id(other), []).append(call)
+                self._prompts.setdefault(thread_key(other), []).append(call)
             elif event.get("agent") is not None:
                 call.detached, returned.reports = True, [other]
                 call.attributes["result"] = call.result
@@ -349,7 +343,7 @@ class Sample:
         if key is not None:
             hidden = call.opens is not None and not call.detached
             self._known.setdefault(key, _Known([] if hidden else [call], None))
-        self._waiting.setdefault(id(owner), []).append(returned)
+        self._waiting.setdefault(thread_key(owner), []).append(returned)
 
     def _opened_by(self, event: Record, call: Call, owner: Thread) -> Thread | None:
         """The thread of the agent that a call hands over to, or uses as a tool."""

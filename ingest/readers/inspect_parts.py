@@ -1,6 +1,7 @@
 """Inspect: the parts of events and messages."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from graphstore.identity import digest
@@ -8,6 +9,16 @@ from ingest.readers.decoding import text_of
 from ingest.readers.instants import from_iso
 
 Record = dict[str, Any]
+
+
+@dataclass(slots=True, eq=False)
+class Span:
+    """A stretch of a sample's work."""
+
+    id: str
+    parent: "Span | None"
+    type: str | None
+    name: str
 
 
 def events_of(sample: Record) -> list[Any]:

@@ -160,3 +160,8 @@ class Step:
 
 
 Item = Heard | Opened | Step | Returned
+
+
+def thread_key(thread: Thread) -> int:
+    """A thread as a key: two threads are never one, whatever their agents are called."""
+    return id(thread)
