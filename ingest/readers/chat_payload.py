@@ -98,7 +98,8 @@ def messages_of(value: Any) -> list[ChatMessage] | None:
     Returns:
         The messages in order; None where the value holds something else.
     """
-    found = list(_messages(value, 0))
+    found: list[ChatMessage] = []
+    _gather(value, 0, found)
     return found or None
 
 
@@ -108,9 +109,11 @@ def text_in(value: Any) -> str | None:
     None for messages without words, such as those that only call tools.
     """
     value = decoded(value)
-    if value is None or isinstance(value, str):
-        return value or None
-    messages = messages_of(value)
+    return said_in(value, messages_of(value))
+
+
+def said_in(value: Any, messages: list[ChatMessage] | None) -> str | None:
+    """:func:`text_in` of a decoded value whose messages are known."""
     if messages is None:
         return _as_text(value)
     return _joined([message.text for message in messages])
@@ -119,8 +122,6 @@ def text_in(value: Any) -> str | None:
 def answer_in(value: Any) -> str | None:
     """The answer that a run's output holds: the last words of an assistant, else as text."""
     value = decoded(value)
-    if value is None or isinstance(value, str):
-        return value or None
     messages = messages_of(value)
     if messages is None:
         return _as_text(value)
@@ -130,9 +131,11 @@ def answer_in(value: Any) -> str | None:
 def asked_in(value: Any) -> str | None:
     """What an input asks for: the first words of a user, else the value itself as text."""
     value = decoded(value)
-    if value is None or isinstance(value, str):
-        return value or None
-    messages = messages_of(value)
+    return request_in(value, messages_of(value))
+
+
+def request_in(value: Any, messages: list[ChatMessage] | None) -> str | None:
+    """:func:`asked_in` of a decoded value whose messages are known."""
     if messages is None:
         return _as_text(value)
     return next((m.text for m in messages if m.role == USER and m.text), None)
@@ -140,6 +143,8 @@ def asked_in(value: Any) -> str | None:
 
 def _as_text(value: Any) -> str | None:
     """A value that holds no messages; an object with one text in it is that text."""
+    if value is None or isinstance(value, str):
+        return value or None
     if isinstance(value, dict) and len(value) == 1:
         (only,) = value.values()
         if isinstance(only, str):
@@ -147,21 +152,21 @@ def _as_text(value: Any) -> str | None:
     return text_of(value) if value or value == 0 else None
 
 
-def _messages(value: Any, depth: int) -> Iterator[ChatMessage]:
+def _gather(value: Any, depth: int, found: list[ChatMessage]) -> None:
     if depth > _DEEPEST:
         return
     if isinstance(value, list):
         for item in value:
-            yield from _messages(item, depth + 1)
+            _gather(item, depth + 1, found)
     elif isinstance(value, dict):
         message = as_message(value)
         if message is not None:
-            yield message
+            found.append(message)
             return
         for key in _HOLDERS:
             held = value.get(key)
-            if isinstance(held, list | dict) and held:
-                yield from _messages(held, depth + 1)
+            if held and isinstance(held, list | dict):
+                _gather(held, depth + 1, found)
                 return
 
 

@@ -330,19 +330,26 @@ def _tokens(
     run: dict[str, Any], metadata: dict[str, Any], outputs: Any
 ) -> tuple[int | None, int | None]:
     """Tokens read and written, from the first place that counts them."""
-    places: list[Any] = [metadata.get("usage_metadata")]
-    if isinstance(outputs, dict):
-        places += [outputs.get("usage_metadata"), outputs.get("usage")]
-        places += [message.raw.get("usage_metadata") for message in messages_of(outputs) or ()]
-        if isinstance(llm_output := outputs.get("llm_output"), dict):
-            places.append(llm_output.get("token_usage"))
-    places.append(run if run.get("total_tokens") else None)
-    for usage in places:
+    for usage in _usages(run, metadata, outputs):
         read = count_at(usage, "input_tokens", "prompt_tokens")
         written = count_at(usage, "output_tokens", "completion_tokens")
         if read is not None or written is not None:
             return read, written
     return None, None
+
+
+def _usages(run: dict[str, Any], metadata: dict[str, Any], outputs: Any) -> Iterator[Any]:
+    """The places that count tokens, the most certain first."""
+    yield metadata.get("usage_metadata")
+    if isinstance(outputs, dict):
+        yield outputs.get("usage_metadata")
+        yield outputs.get("usage")
+        for message in messages_of(outputs) or ():
+            yield message.raw.get("usage_metadata")
+        if isinstance(llm_output := outputs.get("llm_output"), dict):
+            yield llm_output.get("token_usage")
+    if run.get("total_tokens"):
+        yield run
 
 
 def _feedback(trace: _Trace) -> list[Attributes]:

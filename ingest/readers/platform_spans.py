@@ -18,6 +18,8 @@ from ingest.readers.chat_payload import (
     asked_in,
     decoded,
     messages_of,
+    request_in,
+    said_in,
     text_in,
 )
 from ingest.readers.decoding import text_of
@@ -151,11 +153,12 @@ def read_payload(facts: Facts, given: Any, put_out: Any) -> list[Call]:
         facts.calls = [call.id for call in calls if call.id] or facts.calls
         if names := [call.name for call in calls if call.name]:
             facts.extra["tool_calls"] = names
+        read = messages_of(given)
         facts.answers = [
-            answered for message in messages_of(given) or () for answered in message.answers
+            answered for message in read or () for answered in message.answers
         ] or facts.answers
-        facts.asked = asked_in(given)
-        said = text_in(put_out)
+        facts.asked = request_in(given, read)
+        said = said_in(put_out, written)
         if said is not None or written is not None:
             facts.text = said
     elif facts.category in TOOL_KINDS:
