@@ -64,6 +64,7 @@ BUILT_IN: dict[str, str] = {
     "crewai-events": "ingest.readers.crewai_events:CrewAiEventsReader",
     "openmas-gcom": "ingest.readers.openmas_gcom:OpenMasGcomReader",
     "camel-memory": "ingest.readers.camel_memory:CamelMemoryReader",
+    "llamaindex-events": "ingest.readers.llamaindex_events:LlamaIndexEventsReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 

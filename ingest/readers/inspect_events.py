@@ -213,14 +213,14 @@ class Sample:
         self.items.append(step)
         choices = output.get("choices")
         for number, choice in enumerate(choices if isinstance(choices, list) else []):
-            message = choice.get("message") if isinstance(choice, dict) else None
-            if isinstance(message, dict):
-                parts = self._parts(message, thread, event)
+            said = choice.get("message") if isinstance(choice, dict) else None
+            if isinstance(said, dict):
+                parts = self._parts(said, thread, event)
                 if number:
                     for part in parts:
                         part.attributes["choice"] = number
                 step.parts += parts
-                own.add(key_of(message))
+                own.add(key_of(said))
         error = text_of(event.get("error")) or text_of(output.get("error"))
         if error is not None:
             step.parts.append(Words(error, status="error", started_at=start_of(event)))
