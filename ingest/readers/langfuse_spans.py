@@ -26,6 +26,7 @@ from ingest.readers.platform_spans import (
     read_payload,
     settle_agents,
     short,
+    slim_input,
     text_at,
     tool_answer,
 )
@@ -70,6 +71,8 @@ class Trace:
             identity = observation.get("id")
             if not isinstance(identity, str) or not identity:
                 identity = f"#{len(self.observations)}"
+            if observation.get("type") == "GENERATION" and observation.get("input"):
+                observation["input"] = slim_input(observation["input"])
             known = self.observations.get(identity)
             if known is None:
                 self.observations[identity] = observation

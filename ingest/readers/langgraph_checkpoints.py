@@ -24,7 +24,8 @@ from ingest.readers.chat_payload import ASSISTANT, USER, ChatMessage, messages_o
 from ingest.readers.decoding import REPAIRED
 from ingest.readers.instants import from_iso
 from ingest.readers.json_values import values
-from ingest.readers.langgraph_messages import AgentPath, Ledger, Turn, fill_from
+from ingest.readers.langgraph_graph import fill_ledger
+from ingest.readers.langgraph_messages import AgentPath, Ledger, Turn
 from ingest.readers.langgraph_names import agent_path, nodes_of
 from ingest.readers.platform_spans import text_at
 from ingest.readers.sample_json import first_value
@@ -125,7 +126,7 @@ class LangGraphCheckpointsReader:
                 if last.next:
                     builder.attributes["next"] = last.next
                 termination = "interrupted" if last.interrupted else None
-                fill_from(builder, ledger, context, termination=termination)
+                fill_ledger(builder, ledger, context, termination=termination)
                 yield builder.build()
             except InputError as error:
                 yield Rejection(file.uri, record, error.reason)

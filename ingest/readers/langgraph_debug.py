@@ -9,17 +9,19 @@ read where there are no tasks. Checkpoints and values repeat the state.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from graphstore.errors import InputError
 from graphstore.identity import canonical_json, digest
 from graphstore.model import CollaborationGraph, GraphKind
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.chat_payload import ChatMessage, messages_of
+from ingest.readers.chat_payload import USER, ChatMessage, messages_of
 from ingest.readers.decoding import REPAIRED
 from ingest.readers.instants import from_iso
 from ingest.readers.json_values import values
-from ingest.readers.langgraph_messages import AgentPath, Entry, Ledger, Turn, fill_from
+from ingest.readers.langgraph_graph import fill_ledger
+from ingest.readers.langgraph_messages import AgentPath, Entry, Ledger, Turn
 from ingest.readers.langgraph_names import agent_path, nodes_of
 from ingest.readers.platform_spans import short, text_at
 from ingest.readers.sample_json import first_value
@@ -108,7 +110,7 @@ class LangGraphDebugReader:
                     builder.warn(f"{run.open} tasks have no result")
                 if run.thread is not None:
                     builder.attributes["thread"] = run.thread
-                fill_from(builder, run.ledger, context, termination=run.termination)
+                fill_ledger(builder, run.ledger, context, termination=run.termination)
                 yield builder.build()
             except InputError as error:
                 yield Rejection(file.uri, record, error.reason)
@@ -243,7 +245,14 @@ class _Run:
 
     def finish(self) -> None:
         """Reads the updates, where there were no tasks."""
-        for namespace, update in self._updates if not self._tasks else ():
+        if self._tasks:
+            return
+        # An update that hands on the whole state shows what was asked at first.
+        for _, update in self._updates:
+            for said in update.values():
+                asked = takewhile(lambda one: one.role == USER, _written(said)[0])
+                self.ledger.given(asked)
+        for namespace, update in self._updates:
             self.identity = digest(self.identity, canonical_json([namespace, update]))
             self._update(namespace, update)
 

@@ -19,19 +19,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphstore.builder import GraphBuilder
-from graphstore.model import Attributes, Basis, Delivery, NodeKind, Outcome, Role
-from ingest.reader import ReadContext
+from graphstore.model import Attributes, Basis, Delivery, NodeKind
 from ingest.readers.chat_payload import ASSISTANT, TOOL, USER, Call, ChatMessage
-from ingest.readers.decoding import short_name, text_of
-from ingest.readers.naming import set_task_from_text
-from ingest.readers.platform_spans import count_at, short
+from ingest.readers.decoding import text_of
+from ingest.readers.platform_spans import short
 
 AgentPath = tuple[str, ...]
 """The nodes that lead to an agent, from outside; the last one is its name."""
 
 _HANDOFF = re.compile(r"(?:transfer|hand_?off|delegate)(?:_back)?_to_(?P<agent>.+)")
-_NOBODY: AgentPath = ("assistant",)
+NOBODY: AgentPath = ("assistant",)
+"""Stands for an assistant that nothing names."""
 
 
 @dataclass(slots=True, eq=False)
@@ -83,6 +81,7 @@ class Ledger:
         self._last: dict[AgentPath, int] = {}
         self._open: list[Entry] = []
         self._counts: dict[Any, int] = {}
+        self._nameless: dict[Any, list[Entry]] = {}
         self.unknown_authors = 0
 
     def given(self, messages: Iterable[ChatMessage]) -> list[Entry]:
@@ -93,9 +92,9 @@ class Ledger:
         """
         found = []
         for key, message in _keyed(messages):
-            entry = self._known.get(key)
+            entry = self._find(key, message)
             if entry is None:
-                author: AgentPath = _NOBODY
+                author: AgentPath = NOBODY
                 if message.name is not None and message.role == ASSISTANT:
                     author = (message.name,)
                 elif message.role not in (USER, TOOL):
@@ -107,6 +106,8 @@ class Ledger:
 
     def known(self, message: ChatMessage) -> bool:
         """Whether a message with an id was seen before."""
+        if message.role == TOOL and message.answers:
+            return (TOOL, *message.answers) in self._known
         return message.id is not None and message.id in self._known
 
     def turn(
@@ -137,7 +138,7 @@ class Ledger:
         wrote = False
         for key, message in _keyed(written, None if repeats else dict(self._counts)):
             wrote = True
-            if key in self._known:
+            if self._find(key, message) is not None:
                 continue
             made = self._add(key, message, turn, sources)
             if made is None:
@@ -231,7 +232,17 @@ class Ledger:
         if message.id is None:
             said = _said(message)
             self._counts[said] = self._counts.get(said, 0) + 1
+            self._nameless.setdefault(said, []).append(entry)
         return entry
+
+    def _find(self, key: Any, message: ChatMessage) -> Entry | None:
+        """The entry of a message; LangGraph gives ids to messages that were written without."""
+        found = self._known.get(key)
+        if found is None and message.id is not None:
+            waiting = self._nameless.get(_said(message))
+            if waiting:
+                found = self._known[key] = waiting.pop(0)
+        return found
 
     def _last_entry(self, turn: Turn) -> Entry:
         place = self._last.get(turn.agent)
@@ -264,119 +275,6 @@ class Ledger:
         return entry
 
 
-def fill_from(
-    builder: GraphBuilder,
-    ledger: Ledger,
-    context: ReadContext,
-    *,
-    asked: str | None = None,
-    termination: str | None = None,
-) -> None:
-    """Puts a run into a builder.
-
-    Args:
-        builder: Of the run.
-        ledger: Its messages.
-        context: Policy and roles.
-        asked: The task, where the first message of the user is not it.
-        termination: Why the run stopped.
-    """
-    agents: dict[AgentPath, int] = {}
-    tools: dict[str, int] = {}
-
-    def agent(path: AgentPath) -> int:
-        found = agents.get(path)
-        if found is None:
-            human = path == ("user",)
-            attributes: Attributes = {} if len(path) < 2 else {"path": list(path)}
-            if path == _NOBODY:
-                attributes["named_by"] = "role"
-            found = agents[path] = builder.new_agent(
-                path[-1],
-                kind="human" if human else "agent",
-                role="human" if human else None,
-                attributes=attributes,
-            )
-        return found
-
-    def tool(name: str) -> int:
-        found = tools.get(name)
-        if found is None:
-            role: Role = context.role_of(name)
-            role = "tool" if role == "unknown" else role
-            found = tools[name] = builder.new_agent(name, kind="tool", role=role)
-        return found
-
-    def reader(path: AgentPath) -> int:
-        return tool(path[1]) if len(path) == 2 and path[0] == "tool" else agent(path)
-
-    by_name: dict[str, AgentPath] = {}
-    for entry in ledger.entries:
-        by_name.setdefault(entry.agent[-1], entry.agent)
-    asked = asked or next(
-        (one.content for one in ledger.entries if one.agent == ("user",) and one.content), None
-    )
-    if asked is not None:
-        set_task_from_text(builder, asked)
-        builder.name = short_name(asked) or None
-    for entry in ledger.entries:
-        if entry.target is not None:
-            entry.target = by_name.get(entry.target[-1], entry.target)
-            entry.readers[entry.target] = "explicit"
-        owner = tool(entry.tool) if entry.tool is not None else agent(entry.agent)
-        recipients = {reader(path): delivery for path, delivery in entry.readers.items()}
-        recipients.pop(owner, None)
-        delivery: Delivery | None = None
-        if recipients:
-            delivery = "inferred" if "inferred" in recipients.values() else "explicit"
-        usage = entry.message.raw.get("usage_metadata") if entry.message is not None else None
-        builder.add(
-            entry.kind,
-            builder.agent_name(owner),
-            agent=owner,
-            recipients=recipients,
-            delivery=delivery,
-            content=entry.content,
-            round=entry.round if entry.round is not None and entry.round >= 0 else None,
-            started_at=entry.started_at,
-            ended_at=entry.ended_at,
-            tokens_in=count_at(usage, "input_tokens"),
-            tokens_out=count_at(usage, "output_tokens"),
-            status=_status(entry),
-            attributes=_attributes(entry),
-        )
-    for entry in ledger.entries:
-        for source, basis in sorted(entry.sources.items()):
-            builder.edge(source, entry.place, basis)
-    if ledger.unknown_authors:
-        builder.warn(
-            f"{ledger.unknown_authors} messages of an assistant have no author: "
-            "they were in the state before"
-        )
-    builder.outcome = Outcome(answer=ledger.answer(), termination=termination)
-
-
-def _status(entry: Entry) -> Any:
-    said = entry.message.raw.get("status") if entry.message is not None else None
-    if "error" in entry.attributes or said == "error":
-        return "error"
-    return "ok" if said == "success" and entry.kind == "tool_call" else None
-
-
-def _attributes(entry: Entry) -> Attributes:
-    found = dict(entry.attributes)
-    message = entry.message
-    if message is None:
-        return found
-    if message.id is not None:
-        found["message_id"] = message.id
-    if message.name is not None and message.name not in (entry.agent[-1], entry.tool):
-        found["name"] = message.name
-    if names := [call.name for call in message.calls if call.name]:
-        found["tool_calls"] = names
-    return found
-
-
 def _is_back(message: ChatMessage) -> bool:
     said = message.raw.get("response_metadata")
     return isinstance(said, dict) and bool(said.get("__is_handoff_back"))
@@ -393,6 +291,10 @@ def _keyed(
     """
     counts = {} if counts is None else counts
     for message in messages:
+        if message.role == TOOL and message.answers:
+            # A result may get its id late, and another one in a subgraph.
+            yield (TOOL, *message.answers), message
+            continue
         if message.id is not None:
             yield message.id, message
             continue

@@ -38,6 +38,7 @@ from ingest.readers.platform_spans import (
     empty_facts,
     read_payload,
     short,
+    slim_input,
     text_at,
 )
 from ingest.readers.sample_json import first_value
@@ -174,6 +175,9 @@ def _collect(value: Any, traces: dict[str, _Trace]) -> None:
     elif value.get("object") == "trace.span":
         trace = traces.setdefault(text_at(value, "trace_id") or "", _Trace())
         key = text_at(value, "id") or f"#{len(trace.spans)}"
+        data = value.get("span_data")
+        if isinstance(data, dict) and data.get("type") == "generation" and "input" in data:
+            data["input"] = slim_input(data["input"])
         trace.repeated += key in trace.spans
         trace.spans[key] = value
 

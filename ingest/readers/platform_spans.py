@@ -37,6 +37,7 @@ CHAIN = "CHAIN"
 
 _TOOL_PREFIXES = ("running tool: ", "execute_tool ")
 _GOTO = re.compile(r"\bgoto='([^']*)'\)$")
+_CALL_ID = re.compile(r"\btool_call_id='([^']+)'")
 _UPDATE = re.compile(r"^Command\((?:(?!update=).)*\)$", re.DOTALL)
 _VERDICTS = frozenset(
     {
@@ -162,10 +163,15 @@ def read_payload(facts: Facts, given: Any, put_out: Any) -> list[Call]:
         if said is not None or written is not None:
             facts.text = said
     elif facts.category in TOOL_KINDS:
-        answer = tool_answer(put_out)
         facts.asked = (text_of(given) if given else None) or facts.asked
-        facts.text = text_in(put_out) or facts.text
         facts.tool = _tool_name(facts)
+        command = _command(put_out)
+        if command is not None:
+            answer = _answer_of(facts, command)
+            facts.text = answer.text if answer is not None else None
+        else:
+            answer = tool_answer(put_out)
+            facts.text = text_in(put_out) or facts.text
         if answer is not None:
             if answer.answers:
                 facts.call = facts.call or answer.answers[0]
@@ -193,6 +199,17 @@ def _command(put_out: Any) -> dict[str, Any] | None:
         goto = _GOTO.search(put_out)
         return {"goto": goto[1] if goto else None, "update": _UPDATE.sub("", put_out)}
     return None
+
+
+def _answer_of(facts: Facts, command: dict[str, Any]) -> ChatMessage | None:
+    """The tool message that an order brings along; of its text, only the call's id."""
+    update = command.get("update")
+    if isinstance(update, str):
+        if found := _CALL_ID.findall(update):
+            facts.call = facts.call or found[-1]
+        return None
+    messages = messages_of(update) or ()
+    return next((one for one in reversed(messages) if one.role == TOOL_ROLE), None)
 
 
 def slim_input(value: Any) -> Any:

@@ -300,6 +300,41 @@ def test_handoffs_and_the_made_up_way_back():
     assert graph.nodes[4].attributes["synthetic"] is True
 
 
+LOCKSMITHS = [
+    (LANGGRAPH_EVENTS, "langgraph-events/locksmiths.jsonl", [(0, 1), (1, 2)]),
+    (
+        LANGGRAPH_DEBUG,
+        "langgraph-debug/locksmiths.jsonl",
+        [(0, 1), (0, 3), (1, 2), (1, 3), (2, 3)],
+    ),
+    (
+        LANGGRAPH_DEBUG,
+        "langgraph-debug/locksmiths_updates.jsonl",
+        [(0, 1), (0, 3), (1, 2), (1, 3), (2, 3)],
+    ),
+    (
+        LANGGRAPH_CHECKPOINTS,
+        "langgraph-checkpoints/locksmiths.jsonl",
+        [(0, 1), (0, 3), (1, 2), (1, 3), (2, 3)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("reader", "name", "edges"), LOCKSMITHS)
+def test_a_tool_that_hands_over(reader, name, edges):
+    """The tool's message has no id at first, and stands in two graphs: it is one decision."""
+    graph = read(reader, (EXAMPLES / name).read_bytes())
+    by_id = {agent.id: agent.name for agent in graph.agents}
+    nodes = [node for node in graph.nodes if node.name != "user"]
+    assert [(node.name, node.kind, node.tokens_in) for node in nodes] == [
+        ("desk", "agent_message", 11),
+        ("desk", "decision", None),
+        ("smith", "agent_message", 21),
+    ]
+    assert [by_id[one] for one in nodes[1].recipients] == ["smith"]
+    assert [(source, target) for source, target, _ in links(graph)] == edges
+
+
 def test_events_that_break_off():
     said = [one for one in records(EVENTS) if one["name"] != "clerk"]
     last = next(place for place, one in enumerate(said) if one["event"] == "on_chat_model_end")

@@ -124,6 +124,24 @@ def test_a_helper_called_by_name(times):
     assert graph.outcome.answer == "Green it is."
 
 
+def test_a_manager_that_calls_two_helpers():
+    graph = read((EXAMPLES / "smolagents" / "shelves.json").read_bytes())
+    assert [(n.name, n.kind, n.tokens_in) for n in graph.nodes] == [
+        ("user", "agent_message", None),
+        ("librarian", "agent_message", 10),
+        ("librarian", "decision", None),
+        ("finder", "agent_message", 70),
+        ("shelf_of", "tool_call", None),
+        ("finder", "agent_message", 80),
+        ("librarian", "agent_message", 20),
+        ("librarian", "decision", None),
+        ("checker", "agent_message", 30),
+        ("librarian", "agent_message", 30),
+    ]
+    assert [basis for _, _, basis in links(graph)].count("inferred") == 0
+    assert len(graph.edges) == 9
+
+
 def test_no_step_is_lost_or_doubled():
     said = json.loads(LIBRARY)
     steps = [step for memory in said.values() for step in memory if "step_number" in step]
