@@ -49,6 +49,11 @@ class OccurrenceTable:
             sets = self.sets[self.offsets[row] : self.offsets[row + 1]]
             yield int(self.graphs[row]), int(self.counts[row]), sets
 
+    def graphs_of(self, motif: int) -> list[int]:
+        """The graphs of one motif's rows."""
+        found: list[int] = self.graphs[self.starts[motif] : self.starts[motif + 1]].tolist()
+        return found
+
     def by_graph(self) -> Iterator[tuple[int, Any, Any]]:
         """The kept sets of each graph that has any: graph, motif of each set, the sets.
 

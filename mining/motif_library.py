@@ -210,6 +210,10 @@ class MotifLibrary:
                 nodes = tuple(map(tuple, sets[:, :size].tolist()))
                 yield Occurrence(motif=place, graph=graph, count=count, nodes=nodes)
 
+    def graphs_of(self, motif: int) -> list[int]:
+        """Positions of the graphs that hold a motif, ascending."""
+        return self._table.graphs_of(motif)
+
     def columns(self) -> Iterator[tuple[int, Any, Any]]:
         """The kept occurrences by graph, as arrays: for millions of them.
 

@@ -50,6 +50,11 @@ class RuleTable:
             places = self.places[self.offsets[row] : self.offsets[row + 1]]
             yield int(self.graphs[row]), int(self.counts[row]), places.tolist()
 
+    def graphs_of(self, rule: int) -> list[int]:
+        """The graphs of one rule's rows."""
+        found: list[int] = self.graphs[self.starts[rule] : self.starts[rule + 1]].tolist()
+        return found
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Overlaps:

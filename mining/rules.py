@@ -203,6 +203,10 @@ class RuleLibrary:
                 nodes = tuple([tuple([node for node in row if node >= 0]) for row in places])
                 yield RuleOccurrence(rule=place, graph=graph, count=count, places=nodes)
 
+    def graphs_of(self, rule: int) -> list[int]:
+        """Positions of the graphs in which a rule occurs, ascending."""
+        return self._table.graphs_of(rule)
+
     def extensions(self, pattern: Pattern) -> tuple[Extension, ...]:
         """The rules of one pattern, each seen from it: the paper's ``Psi(M)``.
 

@@ -1,0 +1,283 @@
+"""Algorithm 1: from graphs to the two libraries.
+
+Source: MAC-Bench, appendix F.1, Algorithm 1. ``Cluster`` has been done by whoever hands over
+the types; this is ``Enumerate``, ``Canonicalize``, ``Overlaps``, ``Filter``, ``Coarsen`` and
+``Index``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from graphstore.errors import UsageError
+from graphstore.model import CollaborationGraph, Node
+from mining.group_categories import CATEGORIES
+from mining.leaves import Leaf, leaves_of
+from mining.library import (
+    CategoryPattern,
+    GlobalLibrary,
+    Library,
+    LibraryConfiguration,
+    LibraryGraph,
+    LocalLibrary,
+    PatternEntry,
+    RuleEntry,
+    TypeEntry,
+)
+from mining.motif_library import MotifLibrary
+from mining.motifs import DEFAULT_LABELS, LABELS, LabelOf, mine_motifs
+from mining.rules import RuleLibrary, mine_rules
+from mining.structures import StructureCollector
+
+
+@dataclass(frozen=True, eq=False)
+class MinedLibrary:
+    """A library, and where its patterns and rules were found.
+
+    Attributes:
+        library: What is kept.
+        motifs: The patterns with all their occurrences.
+        rules: The rules with their occurrences.
+    """
+
+    library: Library
+    motifs: MotifLibrary
+    rules: RuleLibrary
+
+
+@dataclass(frozen=True, slots=True)
+class KnownType:
+    """What a clustering says of a type.
+
+    Attributes:
+        title: A short description.
+        medoid: Id of the node that stands for it.
+    """
+
+    title: str | None = None
+    medoid: str | None = None
+
+
+def mine_library(
+    graphs: Iterable[CollaborationGraph],
+    configuration: LibraryConfiguration | None = None,
+    *,
+    label_of: LabelOf | None = None,
+    types: Mapping[str, KnownType] | None = None,
+) -> MinedLibrary:
+    """Mines types, patterns, rules and structures.
+
+    Patterns of decompositions are made of leaves alone; dependencies of groups show in the
+    coarse graphs. In runs every action counts. Graphs are looked at once and not kept.
+
+    Args:
+        graphs: Runs, or decompositions. Their order does not matter.
+        configuration: Options; the defaults where None.
+        label_of: Types a leaf or an action; None leaves it without a type. The
+            configuration of the motifs must give the function a name in ``labels``. By
+            default the labels that the configuration names.
+        types: What is known of each type, by label.
+
+    Raises:
+        UsageError: Runs and decompositions are mixed, a graph comes twice, or the labels
+            are not known.
+    """
+    options = configuration or LibraryConfiguration()
+    given = iter(graphs)
+    first = next(given, None)
+    kind = None if first is None else first.kind
+    if kind is not None and options.motifs.labels is None:
+        options = replace(options, motifs=replace(options.motifs, labels=DEFAULT_LABELS[kind]))
+    labels = label_of or _named_labels(options.motifs.labels)
+    walk = _Walk(options, labels)
+    name, leaf_label = options.motifs, label_of
+    if kind == "decomposition":
+        # Inner nodes are no part of patterns: these are other labels than those of all nodes.
+        name = replace(options.motifs, labels=f"{options.motifs.labels} of leaves")
+        leaf_label = walk.label
+    motifs = mine_motifs(
+        walk.over([] if first is None else chain((first,), given)), name, label_of=leaf_label
+    )
+    rules = mine_rules(motifs, options.rules)
+    tasks = tuple(sorted({graph.task for graph in motifs.graphs}))
+    position = {task: place for place, task in enumerate(tasks)}
+    task_of = [position[graph.task] for graph in motifs.graphs]
+    index, unindexed = _index(motifs, walk.structures, task_of)
+    structures = GlobalLibrary.of(walk.structures.library())
+    library = Library(
+        configuration=options,
+        scope=motifs.scope,
+        tasks=tasks,
+        graphs=_graphs(motifs, rules, task_of),
+        local=LocalLibrary(
+            types=walk.types(position, types or {}),
+            patterns=_patterns(motifs, task_of),
+            index=index,
+            unindexed=unindexed,
+            rules=_rules(motifs, rules, task_of),
+        ),
+        structures=structures,
+    )
+    return MinedLibrary(library, motifs, rules)
+
+
+class _Members:
+    """What was seen of a type."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.tasks: set[str] = set()
+        self.interface: tuple[set[str], ...] = (set(), set(), set(), set())
+
+    def add(self, leaf: Leaf) -> None:
+        self.count += 1
+        self.tasks.add(leaf.task)
+        parts = (leaf.inputs, leaf.outputs, leaf.reads, leaf.writes)
+        for found, part in zip(self.interface, parts, strict=True):
+            found.update(part)
+
+
+class _Walk:
+    """Looks at each graph on its way into the search for patterns."""
+
+    def __init__(self, options: LibraryConfiguration, label_of: LabelOf) -> None:
+        self.structures = StructureCollector(options.structures, self.label)
+        self._label_of = label_of
+        self._leaves: set[str] = set()
+        self._members: dict[str, _Members] = {}
+
+    def label(self, node: Node) -> str | None:
+        """The type of a node of the graph that is being looked at; None for inner nodes."""
+        return self._label_of(node) if node.id in self._leaves else None
+
+    def over(self, graphs: Iterable[CollaborationGraph]) -> Iterator[CollaborationGraph]:
+        """Passes the graphs on."""
+        for graph in graphs:
+            leaves = {leaf.id: leaf for leaf in leaves_of(graph)}
+            self._leaves = set(leaves)
+            for node in graph.nodes:
+                label = self.label(node)
+                if label is not None:
+                    self._members.setdefault(label, _Members()).add(leaves[node.id])
+            self.structures.add(graph)
+            yield graph
+
+    def types(
+        self, position: Mapping[str, int], known: Mapping[str, KnownType]
+    ) -> tuple[TypeEntry, ...]:
+        """What was seen of each type, by label."""
+        return tuple(
+            [
+                _type(label, found, position, known.get(label, KnownType()))
+                for label, found in sorted(self._members.items())
+            ]
+        )
+
+
+def _type(
+    label: str, found: _Members, position: Mapping[str, int], known: KnownType
+) -> TypeEntry:
+    inputs, outputs, reads, writes = [tuple(sorted(part)) for part in found.interface]
+    return TypeEntry(
+        label=label,
+        title=known.title,
+        medoid=known.medoid,
+        inputs=inputs,
+        outputs=outputs,
+        reads=reads,
+        writes=writes,
+        members=found.count,
+        tasks=tuple(sorted([position[task] for task in found.tasks])),
+    )
+
+
+def _named_labels(name: str | None) -> LabelOf:
+    labels = LABELS.get(name or DEFAULT_LABELS["decomposition"])
+    if labels is None:
+        raise UsageError(
+            f"the labels {name!r} are not one of {', '.join(LABELS)}, "
+            "and no labelling function was given"
+        )
+    return labels
+
+
+def _graphs(
+    motifs: MotifLibrary, rules: RuleLibrary, task_of: list[int]
+) -> tuple[LibraryGraph, ...]:
+    found = []
+    for graph, joined, task in zip(motifs.graphs, rules.graphs, task_of, strict=True):
+        reasons = []
+        if graph.skipped is not None:
+            reasons.append(f"no patterns: {graph.skipped}")
+        elif joined.skipped is not None:
+            reasons.append(f"no rules: {joined.skipped}")
+        found.append(LibraryGraph(graph.id, task, tuple(reasons)))
+    return tuple(found)
+
+
+def _patterns(motifs: MotifLibrary, task_of: list[int]) -> tuple[PatternEntry, ...]:
+    return tuple(
+        [
+            PatternEntry(
+                motif.id,
+                motif.pattern,
+                motif.occurrence_count,
+                motif.graph_support,
+                tuple(sorted({task_of[graph] for graph in motifs.graphs_of(place)})),
+            )
+            for place, motif in enumerate(motifs.motifs)
+        ]
+    )
+
+
+def _rules(
+    motifs: MotifLibrary, rules: RuleLibrary, task_of: list[int]
+) -> tuple[RuleEntry, ...]:
+    position = {motif.pattern: place for place, motif in enumerate(motifs.motifs)}
+    return tuple(
+        [
+            RuleEntry(
+                rule.id,
+                position[rule.first],
+                position[rule.second],
+                rule.alignment,
+                rule.overlap_count,
+                rule.graph_support,
+                tuple(sorted({task_of[graph] for graph in rules.graphs_of(place)})),
+            )
+            for place, rule in enumerate(rules.rules)
+        ]
+    )
+
+
+def _index(
+    motifs: MotifLibrary, structures: StructureCollector, task_of: list[int]
+) -> tuple[tuple[CategoryPattern, ...], int]:
+    """Patterns by the category of the smallest categorized group around each occurrence."""
+    import numpy
+
+    counts: dict[tuple[int, int], int] = {}
+    tasks: dict[tuple[int, int], set[int]] = {}
+    unindexed = 0
+    for graph, chosen, sets in motifs.columns():
+        groups = structures.groups[motifs.graphs[graph].id]
+        common, place = numpy.unique(groups.tree.common_ancestors(sets), return_inverse=True)
+        found = [groups.categorized(node) for node in common.tolist()]
+        number = numpy.array(
+            [-1 if one is None else CATEGORIES.index(one[1]) for one in found], numpy.int64
+        )[place]
+        unindexed += int((number < 0).sum())
+        inside = number >= 0
+        keys, many = numpy.unique(
+            number[inside] * len(motifs.motifs) + chosen[inside], return_counts=True
+        )
+        for key, count in zip(keys.tolist(), many.tolist(), strict=True):
+            pair = divmod(key, len(motifs.motifs))
+            counts[pair] = counts.get(pair, 0) + count
+            tasks.setdefault(pair, set()).add(task_of[graph])
+    entries = [
+        CategoryPattern(CATEGORIES[pair[0]], pair[1], counts[pair], tuple(sorted(tasks[pair])))
+        for pair in sorted(counts)
+    ]
+    entries.sort(key=lambda one: (CATEGORIES.index(one.category), -len(one.tasks), one.pattern))
+    return tuple(entries), unindexed
