@@ -24,6 +24,7 @@ from graphstore.model import Attributes, CollaborationGraph, GraphKind, Outcome
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import REPAIRED, decode_bytes, text_of
 from ingest.readers.dylan_summary import SUMMARY, Summary, parse_summary
+from ingest.readers.sample_json import first_value
 
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 _TABLE = re.compile(rb'\s*(?:\[\s*){2,3}(?:null\s*,\s*)*"(?:[^"\\]|\\.){20}')
@@ -59,7 +60,9 @@ class DylanReader:
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a table of texts, or with the lines of a summary."""
         if _TABLE.match(sample):
-            return True
+            # Streams hold lists of texts too, beside the objects that those belong to.
+            table = first_value(sample)
+            return isinstance(table, list) and not any(isinstance(row, dict) for row in table)
         return SUMMARY.match(sample.decode("utf-8", "replace")) is not None
 
     def join_keys(self, file: TraceFile) -> frozenset[str]:
