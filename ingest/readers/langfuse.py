@@ -41,6 +41,7 @@ _KEPT = (
 _MARKS = frozenset(
     {"bookmarked", "environment", "observations", "projectId", "public", "scores", "sessionId"}
 )
+_COSTS = ("totalCost", "calculatedTotalCost", "total_cost")
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
@@ -140,7 +141,14 @@ class LangfuseReader:
             if about.get(key):
                 builder.attributes[label] = about[key]
         costs = [
-            real_number(first(trace.observations[span.id], "totalCost", "calculatedTotalCost"))
+            real_number(
+                first(
+                    trace.observations[span.id],
+                    "totalCost",
+                    "calculatedTotalCost",
+                    "total_cost",
+                )
+            )
             for span, action in zip(tree.spans, tree.kinds, strict=True)
             if action is not None
         ]
@@ -175,7 +183,9 @@ def _collect(value: Any, traces: dict[str, Trace]) -> None:
     about = value.get("trace")
     if isinstance(about, dict):
         beside = value
-    elif "observations" in value and ("timestamp" in value or "id" in value):
+    elif ("observations" in value and ("timestamp" in value or "id" in value)) or (
+        _is_trace(value) and not _is_observation(value)
+    ):
         about = beside = value
     elif _is_observation(value):
         identity = text_at(value, "traceId", "trace_id") or ""

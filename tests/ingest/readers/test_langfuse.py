@@ -1,6 +1,7 @@
 import copy
 import json
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -108,6 +109,23 @@ def test_other_wrappings():
     assert read({"data": [whole], "meta": {}}).nodes == expected
     lines = b"\n".join(json.dumps(one).encode() for one in said["observations"])
     assert read(lines).nodes == expected
+
+
+def test_exports_in_snake_case_with_traces_and_observations_apart():
+    said = json.loads(BENCHES)
+    trace = said["trace"]
+    del trace["observations"]
+
+    def snake(key):
+        return re.sub(r"(?<=[a-z])([A-Z])", lambda found: "_" + found[1].lower(), key)
+
+    apart = [{snake(key): value for key, value in one.items()} for one in said["observations"]]
+    lines = [trace, *apart]
+    graph = read(b"\n".join(json.dumps(line).encode() for line in lines))
+    assert graph.nodes == read(BENCHES).nodes
+    assert graph.outcome == read(BENCHES).outcome
+    (rejection,) = read_all(trace)
+    assert rejection.reason == "the trace has no observations"
 
 
 def test_two_traces_are_two_runs():
