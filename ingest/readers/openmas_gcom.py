@@ -162,6 +162,7 @@ def organization(
     policy = fields.take_organization("pi")
     roles = given.pop("role_configuration", None)
     roles = roles if isinstance(roles, dict) else {}
+    label = builder.policy.label
     units: dict[str, int] = {}
     members: list[tuple[str, Role, Attributes]] = []
     for position, unit in enumerate(listed):
@@ -171,14 +172,14 @@ def organization(
         if name in units:
             raise InputError(f"V[{position}]: the unit {name!r} stands twice")
         units[name] = position
-        members.append((name, *_unit(builder, name, unit, roles.get(name))))
+        members.append((label(name), *_unit(builder, name, unit, roles.get(name))))
     pairs = []
     for position, link in enumerate(links):
         source, target, kind = _ends(link, position)
         for end in (source, target):
             if end not in units:
                 raise InputError(f"E[{position}]: no unit is called {end!r}")
-        pairs.append((units[source], units[target], kind))
+        pairs.append((units[source], units[target], label(kind)))
     if not members and not links and state is None and policy is None:
         return {}, None
     name = name_of(given, "name", "method_id", "method") or "organization"

@@ -135,6 +135,7 @@ def _is_tool_graph(value: Any, *, cut: bool = False) -> bool:
 
 
 def _fill_tools(builder: GraphBuilder, value: dict[str, Any]) -> None:
+    label = builder.policy.label
     places: dict[str, int] = {}
     units: list[tuple[str, Role, Attributes]] = []
     for node in value["nodes"]:
@@ -144,7 +145,7 @@ def _fill_tools(builder: GraphBuilder, value: dict[str, Any]) -> None:
             continue
         places[name] = len(units)
         attributes = {key: kept for key, kept in node.items() if key != "id"}
-        units.append((name, "tool", builder.policy.attributes(attributes)))
+        units.append((label(name), "tool", builder.policy.attributes(attributes)))
     links: list[tuple[int, int, str]] = []
     for link in value.get("links", []):
         source, target = _ends(link)
@@ -153,7 +154,8 @@ def _fill_tools(builder: GraphBuilder, value: dict[str, Any]) -> None:
             builder.warn(f"links that name no tool were left out, such as {unknown!r}")
             continue
         kind = link.get("type")
-        links.append((places[source], places[target], kind if isinstance(kind, str) else ""))
+        kind = label(kind) if isinstance(kind, str) else ""
+        links.append((places[source], places[target], kind))
     if not units:
         raise GraphError("it names no tool")
     builder.warn("a graph of tools names no task")

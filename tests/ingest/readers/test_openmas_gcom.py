@@ -4,12 +4,15 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from graphstore.errors import InputError
 from graphstore.store import open_store
-from ingest.reader import Rejection
+from ingest.reader import ReadContext, Rejection
 from ingest.readers.openmas_gcom import OPENMAS_GCOM
+from ingest.redact import Redact
+from tests.ingest.memory_file import MemoryFile
 from tests.ingest.mutations import assert_survives, cuts
 from tests.ingest.reading import (
     FORMATS,
@@ -232,6 +235,14 @@ def test_an_id_stands_once_in_a_file():
 def test_broken_files_are_refused(content):
     with pytest.raises(InputError):
         read_all(OPENMAS_GCOM, content)
+
+
+def test_names_of_units_are_redacted_too():
+    line = steps(V=["ann@example.org"], E=[["ann@example.org"] * 2], name="of bo@example.org")
+    context = ReadContext(policy=Redact())
+    (graph,) = OPENMAS_GCOM.read(MemoryFile(line), context)
+    assert b"@example.org" not in msgspec.json.encode(graph.organization)
+    assert len(links(graph)) == 1
 
 
 def test_every_cut_gives_graphs_or_reasons():
