@@ -65,6 +65,7 @@ BUILT_IN: dict[str, str] = {
     "openmas-gcom": "ingest.readers.openmas_gcom:OpenMasGcomReader",
     "camel-memory": "ingest.readers.camel_memory:CamelMemoryReader",
     "llamaindex-events": "ingest.readers.llamaindex_events:LlamaIndexEventsReader",
+    "a2a": "ingest.readers.a2a:A2aReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 
