@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from graphstore.identity import canonical_json
@@ -95,10 +96,13 @@ def field_of(value: Any, name: str) -> Any:
     if not isinstance(value, dict):
         return None
     found = value.get(name)
-    if found is None:
-        first, *others = name.split("_")
-        found = value.get(first + "".join(other.capitalize() for other in others))
-    return found
+    return value.get(_camel(name)) if found is None else found
+
+
+@cache
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(other.capitalize() for other in others)
 
 
 def key_of(agent: Any) -> AgentKey | None:

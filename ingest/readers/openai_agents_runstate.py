@@ -15,6 +15,7 @@ TypeScript SDK camel case.
 """
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 from graphstore.builder import GraphBuilder
@@ -80,13 +81,14 @@ class RunStateReader:
         """Yields a run for each state.
 
         Raises:
-            InputError: The file cannot be read.
+            InputError: The file cannot be read to its end. States before stay valid.
         """
-        states = list(values(file))
-        if not states:
+        states = values(file)
+        begin = list(islice(states, 2))
+        if not begin:
             raise InputError("it is empty", file=file.uri)
-        for number, (state, repaired) in enumerate(states, 1):
-            record = f"state {number}" if len(states) > 1 else None
+        for number, (state, repaired) in enumerate(chain(begin, states), 1):
+            record = f"state {number}" if len(begin) > 1 else None
             if not isinstance(state, dict) or VERSION not in state:
                 yield Rejection(file.uri, record, f"it is no run state: it has no {VERSION}")
                 continue
