@@ -45,6 +45,7 @@ SKIPPED_IN_FOLDERS = (".*", "*.db", "*.db-*", "*.db.*", "*.mapping.toml")
 what says how the table beside it is to be read."""
 
 _BLOCK = 1 << 20
+_READ_AHEAD = 1 << 18
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -259,7 +260,7 @@ class LocalFile:
             raise self._error("it is a folder")
         if not stat.S_ISREG(mode):
             raise self._error("it is neither a file nor a pipe")
-        return Path(self.path).open("rb")
+        return Path(self.path).open("rb", buffering=_READ_AHEAD)
 
     def _spooled(self, stream: BinaryIO | IO[bytes]) -> IO[bytes]:
         """A pipe can be read once: its content is kept in a temporary file."""
