@@ -6,6 +6,7 @@ A step follows on the results and messages between it and the step before, along
 ``parentUuid``; where that chain is broken, on what its agent heard since.
 """
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -13,6 +14,7 @@ from graphstore.builder import GraphBuilder
 from graphstore.model import AccessMode, Attributes
 from ingest.readers.claude_records import Record, blocks_of, decoded, merge
 from ingest.readers.claude_spawns import SPAWNING, Spawned, name_threads, with_progress
+from ingest.readers.claude_texts import queued_text, result_text
 from ingest.readers.claude_usage import add_usage
 from ingest.readers.decoding import text_of
 from ingest.readers.thread_items import (
@@ -39,7 +41,7 @@ _FILE_TOOLS: dict[str, AccessMode] = {
     "MultiEdit": "write",
     "NotebookEdit": "write",
 }
-_NOTE = "agentId:"
+_TAGS = re.compile(r"<(task-id|tool-use-id)>([^<]*)</")
 
 
 class Threads:
@@ -116,7 +118,7 @@ class Threads:
                 self._user(record)
             case "system" if isinstance(line.content, str) and line.content.strip():
                 self._hear(record, line.content, self._system, {"subtype": line.subtype})
-            case "attachment" if queued := _queued(line.attachment):
+            case "attachment" if queued := queued_text(line.attachment):
                 self._hear(record, queued, self.user, {"queued": True})
             case "result":
                 self.result = record
@@ -156,15 +158,27 @@ class Threads:
         if thread is not self._main and self._open(record, thread, text):
             return
         if thread is self._main:
-            if self.asked is None and text and not attributes:
+            notifier = self._notifier(text)
+            if self.asked is None and text and not attributes and notifier is None:
                 self.asked = text
-            self._hear(record, text, self.user, attributes)
+            self._hear(record, text, notifier or self.user, attributes)
             return
         self._builder.warn(
             "what a sub-agent was told, without the call that told it, is taken for the main "
             "agent's words"
         )
         self._hear(record, text, self._main.actor, attributes, guessed=True)
+
+    def _notifier(self, text: str | None) -> Actor | None:
+        """The sub-agent in the background whose end a message of the harness tells."""
+        if text is None or not text.lstrip().startswith("<task-notification>"):
+            return None
+        names = dict(_TAGS.findall(text))
+        thread = self._threads.get(names.get("task-id", ""))
+        if thread is None:
+            known = self._calls.get(names.get("tool-use-id", ""))
+            thread = known[0].opens if known is not None else None
+        return thread.actor if thread is not None else self._system
 
     def _hear(
         self,
@@ -216,11 +230,11 @@ class Threads:
             call, owner = known
         if isinstance(id, str) and id in self._returned:
             self._builder.warn("a call's second result was kept beside the first")
-            call.attributes["second_result"] = _result_text(block.get("content"))
+            call.attributes["second_result"] = result_text(block.get("content"))
             return
         if isinstance(id, str):
             self._returned.add(id)
-        text = _result_text(block.get("content"))
+        text = result_text(block.get("content"))
         call.ended_at = record.time
         failed = block.get("is_error")
         call.status = "error" if failed is True else "ok" if failed is False else None
@@ -365,27 +379,3 @@ class Threads:
 def _speaks_for_itself(ref: Heard | Call | Words) -> bool:
     """Whether a call's result is another agent's message, which comes by itself."""
     return isinstance(ref, Call) and ref.opens is not None and ref.ended_at is not None
-
-
-def _result_text(content: Any) -> str | None:
-    """A result as text; what a call's harness adds for its own use is left out."""
-    if not isinstance(content, list):
-        return text_of(content)
-    texts: list[str] = []
-    for block in content:
-        if isinstance(block, dict) and isinstance(block.get("text"), str):
-            if not block["text"].startswith(_NOTE):
-                texts.append(block["text"])
-        elif isinstance(block, dict) and block.get("type") == "image":
-            texts.append("[image]")
-        elif (text := text_of(block)) is not None:
-            texts.append(text)
-    return "\n".join(texts)
-
-
-def _queued(attachment: Any) -> str | None:
-    """What the user said while the agent was at work."""
-    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
-        return None
-    blocks = blocks_of(attachment.get("prompt"))
-    return "\n".join(t for b in blocks if isinstance(t := b.get("text"), str)) or None

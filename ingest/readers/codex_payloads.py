@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from graphstore.model import Attributes, Status
@@ -44,10 +45,12 @@ def openers_of(rollouts: list[Rollout], by_id: dict[str, Rollout]) -> dict[int, 
             call = text_of(payload.get("call_id")) or ""
             if record.kind == "response_item" and text_of(payload.get("name")) in SPAWN:
                 calls.setdefault((record.file, call), record)
-            for key in SPAWNED:
-                new = payload.get(key)
-                if isinstance(new, str) and (key == "new_thread_id" or "spawn" in str(payload)):
-                    spawned.setdefault(new, (record.file, call))
+            for new, by in _started(payload):
+                spawned.setdefault(new, (record.file, by))
+                begun = by_id.get(new)
+                if begun is not None:
+                    begun.name = begun.name or text_of(payload.get("new_agent_nickname"))
+                    begun.role = begun.role or text_of(payload.get("new_agent_role"))
             output = payload.get("output")
             if isinstance(output, str) and (record.file, call) in calls:
                 for child in by_id:
@@ -81,6 +84,23 @@ def openers_of(rollouts: list[Rollout], by_id: dict[str, Rollout]) -> dict[int, 
                 found[rollout.file] = record
                 break
     return found
+
+
+def _started(payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The threads that an event says a call has started, and the call."""
+    item = payload.get("item")
+    for about in (payload, item if isinstance(item, dict) else {}):
+        call = text_of(about.get("call_id")) or text_of(about.get("id")) or ""
+        for key in SPAWNED:
+            named = about.get(key)
+            if (
+                key != "new_thread_id"
+                and "spawn" not in f"{about.get('type')} {about.get('tool')}"
+            ):
+                continue
+            for new in named if isinstance(named, list) else [named]:
+                if isinstance(new, str):
+                    yield new, call
 
 
 def _heard(rollout: Rollout) -> set[str]:
@@ -186,3 +206,10 @@ def plus(known: int | None, value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
         return known
     return (known or 0) + value
+
+
+def less_by(whole: Any, before: Any) -> Any:
+    """What a running total has grown by; None where it is no count."""
+    if not isinstance(whole, int):
+        return None
+    return whole - before if isinstance(before, int) else whole

@@ -24,7 +24,8 @@ RESPONSES = frozenset(
     | {"web_search_call", "tool_search_call", "tool_search_output", "image_generation_call"}
     | {"mcp_tool_call", "mcp_tool_call_output"}
 )
-SPAWNED = ("new_thread_id", "receiver_thread_id")
+SPAWNED = ("new_thread_id", "receiver_thread_id", "receiver_thread_ids")
+"""Where an event names the thread that a call started or spoke to."""
 
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 
@@ -125,7 +126,7 @@ def _describe(rollout: Rollout, meta: dict[str, Any]) -> None:
     if rollout.id is not None or rollout.meta:
         return
     rollout.meta = meta
-    rollout.id = _text(meta.get("id"))
+    rollout.id = _text(meta.get("id")) or _text(meta.get("session_id"))
     rollout.begun = from_iso(meta.get("timestamp"))
     source = meta.get("source")
     sub = source.get("subagent") if isinstance(source, dict) else None

@@ -16,6 +16,7 @@ from ingest.readers.codex_payloads import (
     SPAWN,
     arguments_of,
     content_of,
+    less_by,
     openers_of,
     plus,
     prompt_of,
@@ -50,6 +51,12 @@ _INJECTED = re.compile(r"\s*(?:<[a-z_]+>|# AGENTS\.md instructions)")
 _NOTIFIED = re.compile(
     r"\s*<subagent_notification>\s*(\{.*\})\s*</subagent_notification>", re.S
 )
+_ITEMS = {
+    "UserMessage": "user_message",
+    "AgentMessage": "agent_message",
+    "Reasoning": "agent_reasoning",
+}
+_COUNTS = ("input_tokens", "output_tokens")
 _CALLS = {
     "function_call": "arguments",
     "custom_tool_call": "input",
@@ -90,6 +97,7 @@ class Threads:
         self._last: dict[int, Step | None] = {}
         self._uncounted: dict[int, Step | None] = {}
         self._totals: dict[int, str] = {}
+        self._sums: dict[int, dict[str, Any]] = {}
         self._said: dict[int, Counter[tuple[str, str]]] = {}
         self._prompts: dict[int, list[Call]] = {}
         self._opener = openers_of(rollouts, self._by_id)
@@ -158,6 +166,10 @@ class Threads:
         payload = record.payload
         kind = payload.get("type")
         text = text_of(payload.get("message", payload.get("text")))
+        if kind == "item_completed" and isinstance(item := payload.get("item"), dict):
+            # The same again as an item of its own.
+            kind = _ITEMS.get(text_of(item.get("type")) or "", kind)
+            text = "\n".join(texts_of(item.get("content", item.get("text")))) or None
         if kind in ("user_message", "agent_message", "agent_reasoning") and text is not None:
             role = {"user_message": "user", "agent_message": "assistant"}.get(kind, "thought")
             said = self._said[record.file]
@@ -335,6 +347,12 @@ class Threads:
             return
         self._totals[record.file] = total or ""
         usage = info.get("last_token_usage")
+        whole = info.get("total_token_usage")
+        if not isinstance(usage, dict) and isinstance(whole, dict):
+            before = self._sums.get(record.file, {})
+            usage = {key: less_by(whole.get(key), before.get(key)) for key in _COUNTS}
+        if isinstance(whole, dict):
+            self._sums[record.file] = whole
         step = self._uncounted.get(record.file)
         if isinstance(usage, dict):
             if step is None:

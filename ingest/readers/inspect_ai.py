@@ -9,6 +9,7 @@ log's first scorer: ``C``, ``P``, ``I`` and ``N`` are 1, 0.5, 0 and 0, as Inspec
 ``value_to_float`` has them.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,7 @@ from graphstore.identity import canonical_json
 from graphstore.model import CollaborationGraph, GraphKind, Outcome
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_run import add_chat
-from ingest.readers.decoding import REPAIRED, decode_bytes, decode_file, text_of
+from ingest.readers.decoding import REPAIRED, decode_bytes, text_of
 from ingest.readers.inspect_events import Sample
 from ingest.readers.inspect_parts import Record, tokens_of
 from ingest.readers.sample_json import first_value
@@ -31,6 +32,7 @@ FRAMEWORK = "Inspect"
 
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_MISSING: dict[str, None] = {}
 _HEADERS = ("header.json", "_journal/start.json")
 _SAMPLES = "samples/"
 
@@ -77,7 +79,7 @@ class InspectReader:
         if file.sample.startswith(MAGIC):
             yield from self._archive(file, context)
             return
-        log, repaired = decode_file(file, _DECODER)
+        log, repaired = _decoded(file.data(), file.uri)
         samples = log.get("samples") if isinstance(log, dict) else None
         if not isinstance(samples, list) or not samples:
             raise InputError("the log holds no samples", file=file.uri)
@@ -93,7 +95,7 @@ class InspectReader:
         header: Any = {}
         for name in _HEADERS:
             if name in archive.names:
-                header, _ = decode_bytes(archive.read(name), _DECODER, file.uri)
+                header, _ = _decoded(archive.read(name), file.uri)
                 break
         names = [n for n in archive.names if n.startswith(_SAMPLES) and n.endswith(".json")]
         if not names:
@@ -101,7 +103,7 @@ class InspectReader:
         known: set[str] = set()
         for position, name in enumerate(names):
             try:
-                sample, repaired = decode_bytes(archive.read(name), _DECODER, file.uri)
+                sample, repaired = _decoded(archive.read(name), file.uri)
             except InputError as error:
                 yield Rejection(file.uri, name, error.reason)
                 continue
@@ -140,10 +142,38 @@ class InspectReader:
         messages = sample.get("messages")
         if isinstance(messages, list) and messages:
             builder.warn("the sample has no events: its messages have neither times nor tokens")
-            add_chat(builder, messages, status_of=_status)
+            add_chat(builder, [_as_chat(m) for m in messages], status_of=_status)
 
 
 INSPECT = InspectReader()
+
+
+def _decoded(data: bytes, uri: str) -> tuple[Any, bool]:
+    """A log's JSON. A metric of no samples is written as NaN, which here is missing."""
+    try:
+        return decode_bytes(data, _DECODER, uri)
+    except InputError:
+        if b"NaN" not in data and b"Infinity" not in data:
+            raise
+        try:
+            return json.loads(data, parse_constant=_MISSING.get), False
+        except (ValueError, RecursionError):
+            pass
+        raise
+
+
+def _as_chat(message: Any) -> Any:
+    """A message whose calls name their function as chat completions do."""
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    if not isinstance(calls, list):
+        return message
+    return {
+        **message,
+        "tool_calls": [
+            {**call, "name": call.get("function")} if isinstance(call, dict) else call
+            for call in calls
+        ],
+    }
 
 
 def _status(message: Record) -> Any:
@@ -210,7 +240,8 @@ def _method(log: Record, about: Record) -> str:
 
 def _outcome(log: Record, sample: Record) -> Outcome:
     scores = sample.get("scores")
-    scores = scores if isinstance(scores, dict) else {}
+    if not isinstance(scores, dict):
+        scores = {"score": sample.get("score")}
     results = log.get("results")
     headline = results.get("headline") if isinstance(results, dict) else None
     first = headline.get("scorer") if isinstance(headline, dict) else None

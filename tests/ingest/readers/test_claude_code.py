@@ -243,6 +243,20 @@ def test_a_helper_in_the_background_returns_before_it_is_done():
     assert spoken(graph)[8] == ("general-purpose", "general-purpose", [])
 
 
+def test_a_notification_is_the_helpers():
+    values = records(SESSION)
+    text = (
+        "<task-notification>\n<task-id>f00d</task-id>\n<status>completed</status>\n"
+        "<summary>Recipes are counted</summary>\n</task-notification>"
+    )
+    told = dict(
+        values[2], uuid="n1", parentUuid="a6", message={"role": "user", "content": text}
+    )
+    graph = read(written([*values, told]), HELPER)
+    assert spoken(graph)[-1] == ("general-purpose", "general-purpose", ["Claude Code"])
+    assert (8, 11, "continued") in links(graph)
+
+
 def test_damaged_lines_are_named_and_the_rest_is_read():
     values = results(SESSION + b'{"type": "user", "mess\n42\n')
     assert isinstance(values[0], CollaborationGraph)

@@ -157,6 +157,50 @@ def test_a_thread_hears_what_it_is_sent_later():
     assert [n.content for n in graph.nodes].count("Again.") == 1
 
 
+def test_tokens_come_from_totals_where_no_last_count_stands():
+    values = records(MAIN)
+    for value in values:
+        info = value["payload"].get("info")
+        if info:
+            del info["last_token_usage"]
+    one, other = read(written(values)), read(MAIN)
+    assert [n.tokens_in for n in one.nodes] == [n.tokens_in for n in other.nodes]
+    assert [n.tokens_out for n in one.nodes] == [n.tokens_out for n in other.nodes]
+
+
+def test_items_that_repeat_messages_are_not_heard_twice():
+    values = records(MAIN)
+    text = "Ines keeps it. Owls counted twice; I mended that."
+    for value in values:
+        if value["payload"].get("type") == "agent_message":
+            item = {
+                "type": "AgentMessage",
+                "id": "i",
+                "content": [{"type": "Text", "text": text}],
+            }
+            value["payload"] = {"type": "item_completed", "item": item}
+    assert len(read(written(values), WREN, READER).nodes) == 12
+    alone = [v for v in values if v["payload"].get("role") != "assistant"]
+    assert read(written(alone)).nodes[-1].content == text
+
+
+def test_an_item_can_tell_which_thread_a_call_started():
+    values = records(MAIN)
+    for value in values:
+        payload = value["payload"]
+        if payload.get("type") == "collab_agent_spawn_end":
+            value["payload"] = {
+                "type": "item_completed",
+                "item": {
+                    "type": "CollabAgentToolCall",
+                    "tool": "spawn_agent",
+                    "id": payload["call_id"],
+                    "receiver_thread_ids": [payload["new_thread_id"]],
+                },
+            }
+    assert spoken(read(written(values), WREN, READER)) == spoken(read(MAIN, WREN, READER))
+
+
 def test_an_old_file_has_no_payloads():
     lines = [
         {"id": "old-1", "timestamp": "2025-05-07T17:24:21.123Z", "instructions": None},

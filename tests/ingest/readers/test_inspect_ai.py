@@ -217,6 +217,28 @@ def test_a_log_without_events_has_its_messages():
     assert "I ask the reader." in [node.content for node in graph.nodes]
 
 
+def test_calls_of_messages_without_events_have_names():
+    graph = read(changed(events=[], events_data=None))
+    assert [n.name for n in graph.nodes if n.kind == "tool_call"] == [
+        "transfer_to_gauge_reader",
+        "counter",
+    ]
+
+
+def test_a_metric_of_no_samples_is_missing():
+    text = json.dumps(LOG).replace('"value": 1.0', '"value": NaN', 1)
+    assert "NaN" in text
+    assert read(text.encode()).nodes == read(RAIN).nodes
+    with pytest.raises(InputError, match="JSON has no NaN"):
+        results(text[:-200].encode())
+
+
+def test_an_older_sample_has_one_score():
+    log = changed(score={"value": "I"})
+    del log["samples"][0]["scores"]
+    assert read(log).outcome.success is False
+
+
 def test_attachments_stand_in_their_place():
     log = changed(attachments={"abc": "A long story."})
     event = next(e for e in log["samples"][0]["events"] if e["event"] == "model")
