@@ -55,10 +55,10 @@ from graphstore.model import (
     Source,
     Task,
     Unit,
-    validate,
 )
 from graphstore.rows import QueryResult, WriteReport
 from graphstore.store import GraphStore, open_store
+from graphstore.validation import validate
 
 __all__ = [
     "Access",

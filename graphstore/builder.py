@@ -38,10 +38,9 @@ from graphstore.model import (
     Status,
     Task,
     Unit,
-    holds_beside_nodes,
-    validate,
 )
 from graphstore.policies import ContentPolicy, KeepEverything
+from graphstore.validation import holds_beside_nodes, validate
 
 __all__ = [
     "ContentPolicy",

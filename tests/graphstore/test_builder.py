@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from graphstore.builder import GraphBuilder, make_organization
 from graphstore.identity import method_id, task_id
-from graphstore.model import Artifact, Method, Outcome, Task, validate
+from graphstore.model import Artifact, Method, Outcome, Task
+from graphstore.validation import validate
 from ingest.redact import Drop, Keep, Redact
 
 SECRET = "sk-proj-" + "aB3dE5gH7jK9" * 4

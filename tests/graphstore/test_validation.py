@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphstore import model
+from graphstore import validation
 from graphstore.builder import GraphBuilder, make_organization
 from graphstore.errors import GraphError
-from graphstore.model import Artifact, Method, Outcome, Task, validate
+from graphstore.model import Artifact, Method, Outcome, Task
+from graphstore.validation import validate
 from tests import strategies
 
 HALF = "\ud800"
@@ -83,8 +84,8 @@ def test_the_quick_look_at_values_agrees_with_the_slow_walk(
         graphs.append(replace(graph, agents=(agent, *graph.agents[1:])))
     for changed in graphs:
         wrong = slow_problems(msgspec.to_builtins(changed))
-        assert bool(list(model._value_problems(changed))) == wrong
-        assert model._plainly_storable(changed) == (not wrong)
+        assert bool(list(validation._value_problems(changed))) == wrong
+        assert validation._plainly_storable(changed) == (not wrong)
 
 
 @given(graph=strategies.graphs())

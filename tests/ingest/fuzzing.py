@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphstore.errors import InputError
-from graphstore.model import CollaborationGraph, validate
+from graphstore.model import CollaborationGraph
 from graphstore.store import open_store
+from graphstore.validation import validate
 from ingest.pipeline import ingest
 from ingest.reader import ReadContext, Reader, Rejection
 from ingest.redact import Redact

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphstore.errors import InputError
-from graphstore.model import CollaborationGraph, validate
+from graphstore.model import CollaborationGraph
+from graphstore.validation import validate
 from ingest.reader import ReadContext, Reader, Rejection
 from tests.ingest.memory_file import MemoryFile
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from graphstore.errors import InputError
-from graphstore.model import CollaborationGraph, validate
+from graphstore.model import CollaborationGraph
+from graphstore.validation import validate
 from ingest.reader import ReadContext, Rejection
 from ingest.readers.inspect_ai import INSPECT
 from ingest.readers.zip_archive import ZipArchive

@@ -1,0 +1,329 @@
+"""Holds a graph to the rules of the model.
+
+:func:`validate` is the whole check, part by part, for graphs from anywhere. The builder's own
+graphs pass quick looks first (:func:`holds_beside_nodes` is one) and come here only where a
+look is not sure.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from graphstore.errors import GraphError
+from graphstore.model import (
+    ACCESS_MODES,
+    ACTION_KINDS,
+    AGENT_KINDS,
+    BASES,
+    DELIVERIES,
+    GRAPH_KINDS,
+    PROPOSAL_PHASES,
+    ROLES,
+    STATUSES,
+    SUBTASK_KINDS,
+    CollaborationGraph,
+    Node,
+)
+
+
+def validate(graph: CollaborationGraph) -> None:
+    """Checks every rule of the model.
+
+    Args:
+        graph: The graph, in canonical order.
+
+    Raises:
+        GraphError: With the first problem found, the number of further ones, and the
+            graph's file and record.
+    """
+    problems = list(_problems(graph))
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise GraphError(problems[0] + more, file=graph.source.uri, record=graph.source.record)
+
+
+def holds_beside_nodes(graph: CollaborationGraph) -> bool:
+    """Whether all rules hold but for those of nodes, edges and the graph's attributes.
+
+    For :class:`graphstore.builder.GraphBuilder`, which makes those so that they hold. False
+    says only that this was not seen at a glance.
+    """
+    rest = CollaborationGraph(
+        id=graph.id,
+        kind=graph.kind,
+        name=graph.name,
+        task=graph.task,
+        source=graph.source,
+        method=graph.method,
+        organization=graph.organization,
+        agents=graph.agents,
+        resources=graph.resources,
+        proposals=graph.proposals,
+        outcome=graph.outcome,
+    )
+    if graph.kind not in GRAPH_KINDS or not _plainly_storable(rest):
+        return False
+    if any(_agent_problems(graph)) or any(_organization_problems(graph)):
+        return False
+    if not graph.couplings and not graph.proposals:
+        return True
+    index = {node.id: node.index for node in graph.nodes}
+    agents = {agent.id: position for position, agent in enumerate(graph.agents)}
+    resources = {resource.id: position for position, resource in enumerate(graph.resources)}
+    return not (
+        any(_coupling_problems(graph, index, resources))
+        or any(_proposal_problems(graph, index, agents))
+    )
+
+
+def _problems(graph: CollaborationGraph) -> Iterator[str]:
+    if graph.kind not in GRAPH_KINDS:
+        yield f"unknown graph kind {graph.kind!r}"
+    index = {node.id: node.index for node in graph.nodes}
+    agents = {agent.id: position for position, agent in enumerate(graph.agents)}
+    resources = {resource.id: position for position, resource in enumerate(graph.resources)}
+    yield from _duplicates("node id", (node.id for node in graph.nodes))
+    yield from _duplicates("agent id", (agent.id for agent in graph.agents))
+    yield from _duplicates("resource id", (resource.id for resource in graph.resources))
+    yield from _duplicates("proposal id", (proposal.id for proposal in graph.proposals))
+    yield from _organization_problems(graph)
+    yield from _agent_problems(graph)
+    for position, node in enumerate(graph.nodes):
+        if node.index != position:
+            yield f"node {node.id} has index {node.index} at position {position}"
+        yield from _node_problems(graph, node, index, agents, resources)
+    yield from _containment_problems(graph, index)
+    yield from _edge_problems(graph, index)
+    yield from _coupling_problems(graph, index, resources)
+    yield from _proposal_problems(graph, index, agents)
+    yield from _value_problems(graph)
+
+
+def _proposal_problems(
+    graph: CollaborationGraph, index: dict[str, int], agents: dict[str, int]
+) -> Iterator[str]:
+    for proposal in graph.proposals:
+        if proposal.phase not in PROPOSAL_PHASES:
+            yield f"proposal {proposal.id} has the unknown phase {proposal.phase!r}"
+        if proposal.agent is not None and proposal.agent not in agents:
+            yield f"proposal {proposal.id} names the unknown agent {proposal.agent}"
+        if proposal.node is not None and proposal.node not in index:
+            yield f"proposal {proposal.id} names the unknown node {proposal.node}"
+
+
+def _duplicates(what: str, ids: Iterator[str]) -> Iterator[str]:
+    for value, count in Counter(ids).items():
+        if count > 1:
+            yield f"duplicate {what} {value!r}"
+
+
+def _organization_problems(graph: CollaborationGraph) -> Iterator[str]:
+    if graph.organization is None:
+        return
+    units = {unit.id for unit in graph.organization.units}
+    yield from _duplicates("unit id", (unit.id for unit in graph.organization.units))
+    for unit in graph.organization.units:
+        if unit.role not in ROLES:
+            yield f"unit {unit.id} has the unknown role {unit.role!r}"
+    pairs = [(link.source, link.target) for link in graph.organization.links]
+    yield from _duplicates("link", (f"{source} -> {target}" for source, target in pairs))
+    for source, target in pairs:
+        if source not in units or target not in units:
+            yield f"link {source} -> {target} names an unknown unit"
+
+
+def _agent_problems(graph: CollaborationGraph) -> Iterator[str]:
+    units = {unit.id for unit in graph.organization.units} if graph.organization else set()
+    for agent in graph.agents:
+        if agent.role not in ROLES:
+            yield f"agent {agent.id} has the unknown role {agent.role!r}"
+        if agent.kind not in AGENT_KINDS:
+            yield f"agent {agent.id} has the unknown kind {agent.kind!r}"
+        if agent.unit is not None and agent.unit not in units:
+            yield f"agent {agent.id} names the unknown unit {agent.unit}"
+
+
+def _node_problems(
+    graph: CollaborationGraph,
+    node: Node,
+    index: dict[str, int],
+    agents: dict[str, int],
+    resources: dict[str, int],
+) -> Iterator[str]:
+    kinds = ACTION_KINDS if graph.kind == "run" else SUBTASK_KINDS
+    if node.kind not in kinds:
+        yield f"node {node.id} has kind {node.kind!r}, which a {graph.kind} cannot hold"
+    if node.role not in ROLES:
+        yield f"node {node.id} has the unknown role {node.role!r}"
+    if node.status is not None and node.status not in STATUSES:
+        yield f"node {node.id} has the unknown status {node.status!r}"
+    if node.agent is not None and node.agent not in agents:
+        yield f"node {node.id} names the unknown agent {node.agent}"
+    if (node.delivery is None) != (not node.recipients):
+        yield f"node {node.id} must have both recipients and a delivery, or neither"
+    if node.delivery is not None and node.delivery not in DELIVERIES:
+        yield f"node {node.id} has the unknown delivery {node.delivery!r}"
+    positions = [agents.get(recipient, -1) for recipient in node.recipients]
+    if -1 in positions:
+        missing = node.recipients[positions.index(-1)]
+        yield f"node {node.id} names the unknown recipient {missing}"
+    elif any(a >= b for a, b in pairwise(positions)):
+        yield f"node {node.id} has recipients out of order or twice"
+    for access in node.accesses:
+        if access.resource not in resources:
+            yield f"node {node.id} names the unknown resource {access.resource}"
+        if access.mode not in ACCESS_MODES:
+            yield f"node {node.id} has the unknown access mode {access.mode!r}"
+    if len(set(node.accesses)) != len(node.accesses):
+        yield f"node {node.id} has one access twice"
+    for artifacts in (node.inputs, node.outputs):
+        if len(set(artifacts)) != len(artifacts):
+            yield f"node {node.id} has one artifact twice"
+    if node.parent is not None and node.parent not in index:
+        yield f"node {node.id} names the unknown parent {node.parent}"
+    for field in ("round", "tokens_in", "tokens_out"):
+        value = getattr(node, field)
+        if value is not None and value < 0:
+            yield f"node {node.id} has the negative {field} {value}"
+
+
+def _containment_problems(graph: CollaborationGraph, index: dict[str, int]) -> Iterator[str]:
+    parents = {node.id: node.parent for node in graph.nodes}
+    safe: set[str] = set()
+    for start in parents:
+        path: list[str] = []
+        on_path: set[str] = set()
+        current: str | None = start
+        while current is not None and current in index and current not in safe:
+            if current in on_path:
+                yield f"node {current} contains itself"
+                break
+            path.append(current)
+            on_path.add(current)
+            current = parents[current]
+        safe.update(path)
+
+
+def _edge_problems(graph: CollaborationGraph, index: dict[str, int]) -> Iterator[str]:
+    previous = (-1, -1)
+    for edge in graph.edges:
+        if edge.basis not in BASES:
+            yield f"edge {edge.source} -> {edge.target} has the unknown basis {edge.basis!r}"
+        if edge.source not in index or edge.target not in index:
+            missing = edge.source if edge.source not in index else edge.target
+            yield f"edge {edge.source} -> {edge.target} names the unknown node {missing}"
+            continue
+        pair = (index[edge.source], index[edge.target])
+        if pair[0] >= pair[1]:
+            yield f"edge {edge.source} -> {edge.target} does not point forward"
+        if pair == previous:
+            yield f"edge {edge.source} -> {edge.target} stands twice"
+        elif pair < previous:
+            yield f"edge {edge.source} -> {edge.target} is out of order"
+        previous = pair
+
+
+def _coupling_problems(
+    graph: CollaborationGraph, index: dict[str, int], resources: dict[str, int]
+) -> Iterator[str]:
+    previous = (-1, -1)
+    for coupling in graph.couplings:
+        pair_text = f"coupling {coupling.source} - {coupling.target}"
+        if coupling.basis not in ("explicit", "inferred"):
+            yield f"{pair_text} has the basis {coupling.basis!r}"
+        if coupling.source not in index or coupling.target not in index:
+            yield f"{pair_text} names an unknown node"
+            continue
+        pair = (index[coupling.source], index[coupling.target])
+        if pair[0] >= pair[1]:
+            yield f"{pair_text} must name two nodes, the smaller index first"
+        if pair <= previous:
+            yield f"{pair_text} stands twice or is out of order"
+        previous = pair
+        positions = [resources.get(resource, -1) for resource in coupling.resources]
+        if -1 in positions:
+            yield f"{pair_text} names an unknown resource"
+        elif any(a >= b for a, b in pairwise(positions)):
+            yield f"{pair_text} has resources out of order or twice"
+
+
+_INT64 = 2**63
+_ENCODER = msgspec.json.Encoder()
+
+
+def _plainly_storable(graph: CollaborationGraph) -> bool:
+    """Whether a quick look shows that every value can be stored; False leaves it open.
+
+    Encoding finds broken text wherever it stands. Only numbers and what attributes hold are
+    left to look at: this is what makes checking a large graph cheap.
+    """
+    try:
+        _ENCODER.encode(graph)
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        return False
+    stack: list[Any] = [graph.attributes]
+    if graph.organization is not None:
+        stack.append(msgspec.to_builtins(graph.organization))
+    stack.append(msgspec.to_builtins(graph.outcome))
+    stack.extend([agent.attributes for agent in graph.agents if agent.attributes])
+    stack.extend([proposal.score for proposal in graph.proposals])
+    for node in graph.nodes:
+        for number in (
+            node.started_at,
+            node.ended_at,
+            node.tokens_in,
+            node.tokens_out,
+            node.round,
+        ):
+            if number is not None and not -_INT64 <= number < _INT64:
+                return False
+        if node.attributes:
+            stack.append(node.attributes)
+    for value in stack:
+        if isinstance(value, dict):
+            stack.extend([inner for inner in value.values() if type(inner) is not str])
+        elif isinstance(value, list | tuple):
+            stack.extend([inner for inner in value if type(inner) is not str])
+        elif isinstance(value, int):
+            if not -_INT64 <= value < _INT64:
+                return False
+        elif isinstance(value, float):
+            if value - value != 0.0:
+                return False
+        elif value is not None and not isinstance(value, str):
+            return False
+    return True
+
+
+def _value_problems(graph: CollaborationGraph) -> Iterator[str]:
+    """Values that a store could not give back: lone surrogates, NaN, integers past 64 bits."""
+    if _plainly_storable(graph):
+        return
+    stack: list[Any] = [msgspec.to_builtins(graph)]
+    while stack:
+        value = stack.pop()
+        match value:
+            case str():
+                if not value.isascii():
+                    try:
+                        value.encode()
+                    except UnicodeEncodeError:
+                        yield f"the text {value[:40]!r} is no valid Unicode"
+            case bool() | None:
+                pass
+            case int():
+                if not -_INT64 <= value < _INT64:
+                    yield f"the number {value} does not fit into 64 bits"
+            case float():
+                if value != value or value in (float("inf"), float("-inf")):
+                    yield f"the number {value} is not finite"
+            case dict():
+                stack.extend(value)
+                stack.extend(value.values())
+            case list() | tuple():
+                stack.extend(value)
+            case _:
+                yield f"a value of type {type(value).__name__} cannot be stored"
