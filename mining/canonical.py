@@ -20,12 +20,15 @@ longer path only; b before a, likewise."""
 COUPLED = 5
 """Added to a precedence where the pair is coupled."""
 
+MUTUAL = 10
+"""Each of a pair before the other, by edges: between agents, who can answer each other."""
+
 PAIRS: dict[int, tuple[tuple[int, int], ...]] = {
     size: tuple(combinations(range(size), 2)) for size in (2, 3)
 }
 """The pairs of positions in the order in which a pattern's relations stand."""
 
-_REVERSED = (0, 3, 4, 1, 2, 5, 8, 9, 6, 7)
+_REVERSED = (0, 3, 4, 1, 2, 5, 8, 9, 6, 7, 10)
 
 
 def reverse(relation: int) -> int:
@@ -40,7 +43,7 @@ class Pattern:
     Attributes:
         labels: The type of each node.
         relations: For each pair of :data:`PAIRS`, its precedence, plus :data:`COUPLED`
-            where it is coupled: 0 to 9.
+            where it is coupled: 0 to 9; or :data:`MUTUAL`.
     """
 
     labels: tuple[str, ...]
@@ -74,8 +77,8 @@ class Pattern:
     def description(self) -> str:
         """The pattern in words: its shape, then each relation with the nodes' labels.
 
-        ``a -> b`` is an edge, ``a ~> b`` a longer path, ``a -- b`` a coupling. Nodes of
-        one label are told apart by ``#1``, ``#2``, ``#3``.
+        ``a -> b`` is an edge, ``a <-> b`` edges both ways, ``a ~> b`` a longer path,
+        ``a -- b`` a coupling. Nodes of one label are told apart by ``#1``, ``#2``, ``#3``.
         """
         names = _told_apart(self.labels)
         direct, indirect, coupled = _arrows(self.size, self.relations)
@@ -86,6 +89,9 @@ class Pattern:
                 # A chain is one phrase, and says itself that its ends are in order.
                 parts = [f"{names[one]} -> {names[other]} -> {names[following[other]]}"]
                 indirect = []
+        for (one, other), relation in zip(PAIRS[self.size], self.relations, strict=True):
+            if relation == MUTUAL:
+                parts.append(f"{names[one]} <-> {names[other]}")
         parts += [f"{names[one]} ~> {names[other]}" for one, other in indirect]
         parts += [f"{names[one]} -- {names[other]}" for one, other in coupled]
         return f"{self.shape}: {', '.join(parts)}"
@@ -168,6 +174,8 @@ def _arrows(
     """The direct and the indirect precedences, the earlier position first, and couplings."""
     direct, indirect, coupled = [], [], []
     for (one, other), relation in zip(PAIRS[size], relations, strict=True):
+        if relation == MUTUAL:
+            continue
         precedence = relation % COUPLED
         pair = (other, one) if precedence in (DIRECT_BACK, INDIRECT_BACK) else (one, other)
         if precedence in (DIRECT, DIRECT_BACK):
@@ -184,7 +192,12 @@ def _shape(size: int, relations: tuple[int, ...]) -> str:
     coupled = len(couplings)
     sources = {source for source, _ in direct}
     targets = {target for _, target in direct}
-    if len(direct) == 3:
+    mutual = [pair for pair, one in zip(PAIRS[size], relations, strict=True) if one == MUTUAL]
+    if mutual:
+        return _mutual_shape(size, mutual, direct)
+    if len(direct) == 3 and len(sources) == 3:
+        name = "cycle"
+    elif len(direct) == 3:
         name = "feed-forward triangle"
     elif len(direct) == 2 and len(sources) == 1:
         name = "fork" if not indirect else "fork, one branch before the other"
@@ -203,3 +216,25 @@ def _shape(size: int, relations: tuple[int, ...]) -> str:
     if not coupled:
         return name
     return f"{name} with {'a coupling' if coupled == 1 else f'{coupled} couplings'}"
+
+
+def _mutual_shape(
+    size: int, mutual: list[tuple[int, int]], direct: list[tuple[int, int]]
+) -> str:
+    """The name where some pairs are joined both ways."""
+    if size == 2:
+        return "mutual pair"
+    if len(mutual) == 3:
+        return "mutual triangle"
+    if len(mutual) == 2:
+        return "mutual chain with a shortcut" if direct else "mutual chain"
+    sources = {source for source, _ in direct}
+    targets = {target for _, target in direct}
+    if len(direct) == 1:
+        sends = sources <= set(mutual[0])
+        return "mutual pair that sends" if sends else "mutual pair that receives"
+    if len(sources) == 1:
+        return "mutual pair with a common sender"
+    if len(targets) == 1:
+        return "mutual pair with a common receiver"
+    return "mutual pair in a cycle"

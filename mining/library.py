@@ -61,6 +61,8 @@ class LibraryConfiguration:
     def __post_init__(self) -> None:
         if self.motifs.kept_occurrences is not None:
             raise UsageError("a library needs all occurrences: set kept_occurrences to None")
+        if self.motifs.vertices != "nodes":
+            raise UsageError("a library is made of nodes: mine patterns of agents on their own")
 
     @property
     def hash(self) -> str:

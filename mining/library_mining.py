@@ -25,7 +25,7 @@ from mining.library import (
     TypeEntry,
 )
 from mining.motif_library import MotifLibrary
-from mining.motifs import DEFAULT_LABELS, LABELS, LabelOf, mine_motifs
+from mining.motifs import DEFAULT_LABELS, LABELS, LabelOf, default_labels, mine_motifs
 from mining.rules import RuleLibrary, mine_rules
 from mining.structures import StructureCollector
 
@@ -87,7 +87,9 @@ def mine_library(
     first = next(given, None)
     kind = None if first is None else first.kind
     if kind is not None and options.motifs.labels is None:
-        options = replace(options, motifs=replace(options.motifs, labels=DEFAULT_LABELS[kind]))
+        options = replace(
+            options, motifs=replace(options.motifs, labels=default_labels(options.motifs, kind))
+        )
     labels = label_of or _named_labels(options.motifs.labels)
     walk = _Walk(options, labels)
     name, leaf_label = options.motifs, label_of

@@ -5,7 +5,7 @@ the whole graph. Each set is met once: from its smallest node, then through the 
 the nodes that it touches. The work is proportional to the number of sets.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -207,6 +207,16 @@ def _reachability(graph: MotifInput, width: int) -> bytes:
                 row |= reached[target] | 1 << target
         reached[node] = row
     return b"".join([row.to_bytes(width, "little") for row in reached])
+
+
+def pack(pattern: Pattern, rank: Mapping[str, int]) -> int:
+    """The key of a pattern in a graph whose labels have these ranks."""
+    places = [rank[label] for label in pattern.labels]
+    if pattern.size == 2:
+        return PAIR_FLAG | places[0] << 19 | places[1] << 4 | pattern.relations[0]
+    one, two, three = pattern.relations
+    key = places[0] << 42 | places[1] << 27 | places[2] << 12
+    return key | one << 8 | two << 4 | three
 
 
 def _unpack(key: int, names: tuple[str, ...]) -> Pattern:

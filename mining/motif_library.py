@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash
@@ -20,6 +20,9 @@ class MotifConfiguration:
 
     Attributes:
         sizes: Numbers of nodes: 2, 3 or both.
+        vertices: ``nodes`` (actions, or subtasks), or ``agents``: then an edge says that one
+            agent's output went to another (:mod:`mining.agent_graphs`), indexes count agents,
+            and there is no order in time: longer paths are not looked at.
         labels: How nodes are typed: a name in :data:`mining.motifs.LABELS`, or any other name
             for the function that is handed to :func:`mining.motifs.mine_motifs`. None means
             :data:`mining.motifs.DEFAULT_LABELS`.
@@ -41,6 +44,7 @@ class MotifConfiguration:
     """
 
     sizes: tuple[int, ...] = (2, 3)
+    vertices: Literal["nodes", "agents"] = "nodes"
     labels: str | None = None
     indirect: bool = True
     node_kinds: tuple[NodeKind, ...] | None = None
@@ -55,6 +59,12 @@ class MotifConfiguration:
         if not self.sizes or not set(self.sizes) <= {2, 3}:
             raise UsageError("the sizes of patterns are 2, 3 or both")
         object.__setattr__(self, "sizes", tuple(sorted(set(self.sizes))))
+        if self.vertices not in ("nodes", "agents"):
+            raise UsageError("the vertices of patterns are nodes or agents")
+        if self.vertices == "agents":
+            if self.node_kinds is not None:
+                raise UsageError("node_kinds chooses nodes, and the vertices are agents")
+            object.__setattr__(self, "indirect", False)
         if self.node_kinds is not None:
             unknown = sorted(set(self.node_kinds) - set(get_args(NodeKind)))
             if unknown:
@@ -123,9 +133,9 @@ class MinedGraph:
     Attributes:
         id: Of the graph.
         task: Id of its task.
-        nodes: Number of its nodes.
-        edges: Number of its edges.
-        couplings: Number of its couplings.
+        nodes: Number of its nodes, or of its agents where these are the vertices.
+        edges: Number of its edges, or of ordered pairs of agents with an exchange.
+        couplings: Number of its couplings; 0 between agents.
         pairs: Number of connected sets of two nodes; None where they were not counted.
         triples: Number of connected sets of three nodes; None where not counted.
         skipped: Why the graph was left out; None where it was searched in full.

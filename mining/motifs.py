@@ -5,11 +5,12 @@ For runs, where no subtask types exist, a node's type is its role and its kind.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from graphstore.errors import UsageError
 from graphstore.identity import digest
 from graphstore.model import CollaborationGraph, GraphKind, Node
+from mining.agent_graphs import DirectedSearch, agent_links
 from mining.canonical import Pattern
 from mining.motif_columns import OccurrenceCollector
 from mining.motif_enumeration import GraphPatterns, MotifInput, MotifSearch
@@ -44,7 +45,12 @@ LABELS: dict[str, LabelOf] = {
 """The ways to type nodes that have a name of their own."""
 
 DEFAULT_LABELS: dict[str, str] = {"run": "role/kind", "decomposition": "kind"}
-"""How nodes are typed where nothing else is said."""
+"""How nodes are typed where nothing else is said; agents are typed by their role."""
+
+
+def default_labels(configuration: MotifConfiguration, scope: GraphKind) -> str:
+    """How vertices are typed where the configuration does not say; agents by their role."""
+    return "role" if configuration.vertices == "agents" else DEFAULT_LABELS[scope]
 
 
 def mine_motifs(
@@ -76,12 +82,16 @@ def mine_motifs(
     rows: list[MinedGraph] = []
     seen: set[str] = set()
     tasks: dict[str, int] = {}
-    search = MotifSearch(options.sizes, options.indirect, options.kept_occurrences)
+    search: MotifSearch | DirectedSearch
+    if options.vertices == "agents":
+        search = DirectedSearch(options.sizes, options.kept_occurrences)
+    else:
+        search = MotifSearch(options.sizes, options.indirect, options.kept_occurrences)
     for graph in graphs:
         if scope is None:
             scope = graph.kind
             if options.labels is None:
-                options = replace(options, labels=DEFAULT_LABELS[scope])
+                options = replace(options, labels=default_labels(options, scope))
         elif graph.kind != scope:
             raise UsageError("runs and decompositions cannot be mined into one library")
         labels = label_of or LABELS[options.labels or "kind"]
@@ -107,43 +117,86 @@ def _check_labels(options: MotifConfiguration, label_of: LabelOf | None) -> None
         )
 
 
+@dataclass(frozen=True, slots=True)
+class VertexGraph:
+    """What is searched in one graph: its nodes or its agents, with positions.
+
+    Attributes:
+        labels: The type of each vertex; None leaves it out of patterns.
+        edges: Pairs of positions; among nodes the smaller first.
+        couplings: Pairs of positions, the smaller first.
+    """
+
+    labels: tuple[str | None, ...]
+    edges: tuple[tuple[int, int], ...]
+    couplings: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(
+        cls, graph: CollaborationGraph, options: MotifConfiguration, label_of: LabelOf
+    ) -> "VertexGraph":
+        """Reads a graph as the configuration says."""
+        if options.vertices == "agents":
+            # An agent has a role, a kind and a name like a node.
+            labels = [label_of(agent) for agent in graph.agents]  # type: ignore[arg-type]
+            return cls(tuple(labels), tuple(agent_links(graph)), ())
+        index = {node.id: node.index for node in graph.nodes}
+        kinds = options.node_kinds
+        return cls(
+            tuple(
+                [
+                    label_of(node) if kinds is None or node.kind in kinds else None
+                    for node in graph.nodes
+                ]
+            ),
+            tuple([(index[edge.source], index[edge.target]) for edge in graph.edges]),
+            tuple([(index[pair.source], index[pair.target]) for pair in graph.couplings]),
+        )
+
+    @property
+    def motif_input(self) -> MotifInput:
+        """What the search among nodes needs."""
+        return MotifInput.of(
+            [label or "" for label in self.labels],
+            self.edges,
+            self.couplings,
+            [place for place, label in enumerate(self.labels) if label is None],
+        )
+
+
 def _mine_graph(
     graph: CollaborationGraph,
     options: MotifConfiguration,
     label_of: LabelOf,
-    search: MotifSearch,
+    search: MotifSearch | DirectedSearch,
 ) -> tuple[MinedGraph, GraphPatterns | None]:
+    agents = options.vertices == "agents"
+    size = len(graph.agents if agents else graph.nodes)
     row = MinedGraph(
         id=graph.id,
         task=graph.task.id,
-        nodes=len(graph.nodes),
-        edges=len(graph.edges),
-        couplings=len(graph.couplings),
+        nodes=size,
+        edges=len(agent_links(graph) if agents else graph.edges),
+        couplings=0 if agents else len(graph.couplings),
         pairs=None,
         triples=None,
     )
-    if len(graph.nodes) > options.max_nodes:
+    if size > options.max_nodes:
         return replace(
-            row, skipped=f"{len(graph.nodes)} nodes, more than max_nodes = {options.max_nodes}"
+            row, skipped=f"{size} {options.vertices}, more than max_nodes = {options.max_nodes}"
         ), None
-    index = {node.id: node.index for node in graph.nodes}
-    kinds = options.node_kinds
-    labels = [
-        label_of(node) if kinds is None or node.kind in kinds else None for node in graph.nodes
-    ]
-    given = MotifInput.of(
-        [label or "" for label in labels],
-        [(index[edge.source], index[edge.target]) for edge in graph.edges],
-        [(index[pair.source], index[pair.target]) for pair in graph.couplings],
-        [place for place, label in enumerate(labels) if label is None],
-    )
+    vertices = VertexGraph.of(graph, options, label_of)
+    given = vertices.motif_input
     bound = given.bound
     if bound > options.max_sets:
         return replace(
             row,
             skipped=f"up to {bound} connected sets, more than max_sets = {options.max_sets}",
         ), None
-    found = search.find(given)
+    if isinstance(search, DirectedSearch):
+        found = search.find(vertices.labels, vertices.edges)
+    else:
+        found = search.find(given)
     pairs = int(found.counts[found.pairs].sum())
     triples = int(found.counts.sum()) - pairs
     return replace(

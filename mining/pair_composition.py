@@ -15,6 +15,7 @@ from mining.canonical import (
     DIRECT_BACK,
     INDIRECT,
     INDIRECT_BACK,
+    MUTUAL,
     PAIRS,
     Pattern,
     reverse,
@@ -152,6 +153,8 @@ def _arrows(
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]], list[tuple[int, int]]]:
     edges, indirect, couplings = [], [], []
     for (one, other), relation in sorted(relations.items()):
+        if relation == MUTUAL:
+            raise UsageError("patterns of agents that answer each other cannot be composed")
         precedence = relation % COUPLED
         if precedence == DIRECT:
             edges.append((one, other))

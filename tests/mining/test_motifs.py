@@ -104,6 +104,7 @@ def graphs(draw, largest=9):
     return make_graph("g", roles, edges, couplings)
 
 
+@settings(max_examples=300, deadline=None)
 @given(graphs(), st.booleans(), st.sampled_from([(2,), (3,), (2, 3)]))
 def test_patterns_equal_a_search_by_the_definition(graph, indirect, sizes):
     library = mine_motifs(
