@@ -62,8 +62,10 @@ class Line(msgspec.Struct):
         return _session(self.session_id, self.stream_session)
 
 
-def _session(*ids: Any) -> str | None:
-    return next((value for value in ids if isinstance(value, str) and value), None)
+def _session(one: Any, other: Any) -> str | None:
+    if isinstance(one, str) and one:
+        return one
+    return other if isinstance(other, str) and other else None
 
 
 DECODER = msgspec.json.Decoder(Line)
@@ -85,14 +87,13 @@ class Record:
     time: int | None
     digest: bytes
     thread: str | None = None
+    uuid: str | None = None
+    parent: str | None = None
 
-    @property
-    def uuid(self) -> str | None:
-        return self.line.uuid if isinstance(self.line.uuid, str) else None
-
-    @property
-    def parent(self) -> str | None:
-        return self.line.parent_uuid if isinstance(self.line.parent_uuid, str) else None
+    def __post_init__(self) -> None:
+        line = self.line
+        self.uuid = line.uuid if isinstance(line.uuid, str) else None
+        self.parent = line.parent_uuid if isinstance(line.parent_uuid, str) else None
 
 
 @dataclass

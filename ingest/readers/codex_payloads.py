@@ -45,7 +45,7 @@ def openers_of(rollouts: list[Rollout], by_id: dict[str, Rollout]) -> dict[int, 
             call = text_of(payload.get("call_id")) or ""
             if record.kind == "response_item" and text_of(payload.get("name")) in SPAWN:
                 calls.setdefault((record.file, call), record)
-            for new, by in _started(payload):
+            for new, by in _started(payload) if record.kind == "event_msg" else ():
                 spawned.setdefault(new, (record.file, by))
                 begun = by_id.get(new)
                 if begun is not None:

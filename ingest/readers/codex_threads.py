@@ -96,7 +96,7 @@ class Threads:
         self._calls: dict[str, tuple[Call, Thread]] = {}
         self._last: dict[int, Step | None] = {}
         self._uncounted: dict[int, Step | None] = {}
-        self._totals: dict[int, str] = {}
+        self._totals: dict[int, Any] = {}
         self._sums: dict[int, dict[str, Any]] = {}
         self._said: dict[int, Counter[tuple[str, str]]] = {}
         self._prompts: dict[int, list[Call]] = {}
@@ -342,10 +342,10 @@ class Threads:
         info = record.payload.get("info")
         if not isinstance(info, dict):
             return
-        total = text_of(info.get("total_token_usage"))
+        total = info.get("total_token_usage")
         if total is not None and self._totals.get(record.file) == total:
             return
-        self._totals[record.file] = total or ""
+        self._totals[record.file] = total
         usage = info.get("last_token_usage")
         whole = info.get("total_token_usage")
         if not isinstance(usage, dict) and isinstance(whole, dict):

@@ -26,7 +26,7 @@ from ingest.readers.threads import play
 
 FRAMEWORK = "CrewAI"
 
-_MARKS = ("emission_sequence", "source_fingerprint", "fingerprint_metadata")
+_MARKS = frozenset({"emission_sequence", "source_fingerprint", "fingerprint_metadata"})
 
 
 class CrewAiEventsReader:
@@ -110,7 +110,7 @@ def _is_event(value: Record) -> bool:
     return (
         isinstance(value.get("type"), str)
         and "timestamp" in value
-        and any(mark in value for mark in _MARKS)
+        and not _MARKS.isdisjoint(value)
     )
 
 

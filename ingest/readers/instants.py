@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 _FRACTION = re.compile(r"(?<=:\d\d)[.,](\d+)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -20,16 +21,24 @@ def from_iso(value: object) -> int | None:
     if not isinstance(value, str):
         return None
     found = _FRACTION.search(value)
+    if found is None:
+        whole = _whole_seconds(value)
+        return None if whole is None else whole * _SECOND
+    whole = _whole_seconds(value[: found.start()] + value[found.end() :])
+    return None if whole is None else whole * _SECOND + int(f"{found[1]:0<9.9}")
+
+
+@lru_cache(maxsize=4096)
+def _whole_seconds(text: str) -> int | None:
+    """Seconds since 1970-01-01 UTC; kept, since records of one second stand together."""
     try:
-        time = datetime.fromisoformat(_FRACTION.sub("", value, count=1))
+        time = datetime.fromisoformat(text)
         if time.tzinfo is None:
             return None
         whole = (time - _EPOCH) // timedelta(seconds=1)
     except (ValueError, OverflowError):
         return None
-    if abs(whole) > _LATEST_SECOND:
-        return None
-    return whole * _SECOND + (int(f"{found[1]:0<9.9}") if found else 0)
+    return whole if abs(whole) <= _LATEST_SECOND else None
 
 
 def from_seconds(value: object) -> int | None:
