@@ -13,7 +13,8 @@ from graphstore.errors import InputError
 from graphstore.identity import canonical_json
 from graphstore.model import CollaborationGraph, GraphKind, Outcome
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.agno_runs import Record, Session, is_run
+from ingest.readers.agno_parts import Record, is_run
+from ingest.readers.agno_runs import Session
 from ingest.readers.decoding import REPAIRED, text_of
 from ingest.readers.json_values import values
 from ingest.readers.naming import set_task_from_text

@@ -6,11 +6,18 @@ stands in the call's ``child_run_id``, else the member and the task tell. The re
 a call repeats what the member said in all of its run.
 """
 
-import json
-from typing import Any
-
 from graphstore.builder import GraphBuilder
 from graphstore.model import Role, Status
+from ingest.readers.agno_parts import (
+    Record,
+    arguments_of,
+    asked_of,
+    count_of,
+    execution_of,
+    messages_of,
+    names_of,
+    time_of,
+)
 from ingest.readers.decoding import text_of
 from ingest.readers.instants import from_seconds
 from ingest.readers.openai_calls import UNKNOWN_TOOL, text_of_content
@@ -26,28 +33,12 @@ from ingest.readers.thread_items import (
     Words,
 )
 
-Record = dict[str, Any]
-
 DELEGATIONS = frozenset(
     {"delegate_task_to_member", "delegate_task_to_members", "transfer_task_to_member"}
     | {"forward_task_to_member", "run_member_agent", "run_member_agents"}
 )
 _TASKS = ("task", "task_description", "message")
 _CHILDREN = ("member_responses", "step_executor_runs")
-
-
-def is_run(value: Any) -> bool:
-    """Whether a JSON value is a run."""
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("run_id"), str)
-        and any(key in value for key in ("messages", "content", "member_responses", "input"))
-        and any(
-            value.get(f"{kind}_{part}") is not None
-            for kind in ("agent", "team", "workflow")
-            for part in ("id", "name")
-        )
-    )
 
 
 class Session:
@@ -123,9 +114,8 @@ class Session:
     def _run(self, run: Record, call: Call | None, parent: Thread | None) -> Thread:
         self._started.add(id(run))
         thread = self._thread(run, parent)
-        messages = run.get("messages")
-        listed = messages if isinstance(messages, list) else []
-        asked = _asked(run)
+        listed = messages_of(run)
+        asked = asked_of(run)
         open_: dict[str, tuple[Call, Returned]] = {}
         told = False
         # The run's input is the user's message of those words, else the first one.
@@ -154,7 +144,7 @@ class Session:
                         told = self._tell(run, thread, call, parent, text, message)
                     else:
                         sender = self.user if parent is None else parent.actor
-                        self.items.append(Heard(thread, text, sender, _time(message)))
+                        self.items.append(Heard(thread, text, sender, time_of(message)))
         if not told:
             self._tell(run, thread, call, parent, asked)
         for _, returned in open_.values():
@@ -194,7 +184,7 @@ class Session:
         sender = self.user if parent is None else parent.actor
         if parent is None and self.asked is None:
             self.asked = text
-        time = _time(message or run)
+        time = time_of(message or run)
         self.items.append(Heard(thread, text, sender, time))
         return True
 
@@ -216,11 +206,11 @@ class Session:
         step = Step(thread)
         metrics = message.get("metrics")
         if isinstance(metrics, dict):
-            step.tokens_in = _count(metrics.get("input_tokens"))
-            step.tokens_out = _count(metrics.get("output_tokens"))
+            step.tokens_in = count_of(metrics.get("input_tokens"))
+            step.tokens_out = count_of(metrics.get("output_tokens"))
             if step.tokens_in == step.tokens_out == 0:
                 step.tokens_in = step.tokens_out = None
-        time = _time(message)
+        time = time_of(message)
         thought = text_of(message.get("reasoning_content"))
         if thought:
             step.parts.append(Words(thought, True, time))
@@ -253,14 +243,14 @@ class Session:
         name = text_of(inner.get("name")) or UNKNOWN_TOOL
         raw = inner.get("arguments")
         call = Call(name, text_of(value.get("id")), text_of(raw), started_at=time)
-        execution = _execution(run, call.id)
+        execution = execution_of(run, call.id)
         timing = execution.get("metrics")
         if isinstance(timing, dict):
             call.started_at = from_seconds(timing.get("start_time")) or time
             call.ended_at = from_seconds(timing.get("end_time"))
         if name not in DELEGATIONS:
             return call, None
-        arguments = _arguments(raw)
+        arguments = arguments_of(raw)
         task = next((a for k in _TASKS if isinstance(a := arguments.get(k), str)), None)
         call.prompt = task
         rest = {k: v for k, v in arguments.items() if k not in _TASKS}
@@ -286,12 +276,12 @@ class Session:
         named = self._runs.get(id or "")
         if named is not None and any(child is named for child in waiting):
             return [named]
-        same = [c for c in waiting if task is None or (_asked(c) or task).find(task) >= 0]
+        same = [c for c in waiting if task is None or (asked_of(c) or task).find(task) >= 0]
         if name.endswith("s"):
             return same
         for group in (same, waiting):
             for child in group:
-                if member is None or member in _names(child):
+                if member is None or member in names_of(child):
                     return [child]
         return []
 
@@ -317,7 +307,7 @@ class Session:
             self._builder.warn("a tool's result stands without its call")
             name = text_of(message.get("tool_name")) or UNKNOWN_TOOL
             arguments = text_of(message.get("tool_args"))
-            call = Call(name, id, arguments, started_at=_time(message))
+            call = Call(name, id, arguments, started_at=time_of(message))
             returned = Returned(thread, call)
             self.items.append(Step(thread, [call]))
         else:
@@ -327,7 +317,7 @@ class Session:
         if isinstance(failed, bool):
             status = "error" if failed else "ok"
         call.status = status
-        call.ended_at = call.ended_at or _time(message)
+        call.ended_at = call.ended_at or time_of(message)
         call.result = text
         if returned.reports and text is not None:
             # What the members said stands in their own runs.
@@ -341,7 +331,7 @@ class Session:
                 self._run(child, None, thread)
         text = text_of(run.get("content"))
         if not spoke and text and not self._has_said(text):
-            self.items.append(Step(thread, [Words(text, started_at=_time(run))]))
+            self.items.append(Step(thread, [Words(text, started_at=time_of(run))]))
 
     def _has_said(self, text: str) -> bool:
         return any(
@@ -350,43 +340,3 @@ class Session:
             if isinstance(item, Step)
             for part in item.parts
         )
-
-
-def _asked(run: Record) -> str | None:
-    given = run.get("input")
-    if isinstance(given, dict) and "input_content" in given:
-        given = given["input_content"]
-    return text_of_content(given)
-
-
-def _names(run: Record) -> set[str]:
-    found = {text_of(run.get(f"{k}_{p}")) for k in ("agent", "team") for p in ("id", "name")}
-    names = {name for name in found if name}
-    return names | {name.lower().replace(" ", "-") for name in names}
-
-
-def _execution(run: Record, id: str | None) -> Record:
-    tools = run.get("tools")
-    for tool in tools if isinstance(tools, list) else []:
-        if isinstance(tool, dict) and id is not None and tool.get("tool_call_id") == id:
-            return tool
-    return {}
-
-
-def _arguments(value: Any) -> Record:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _time(record: Record) -> int | None:
-    return from_seconds(record.get("created_at"))
-
-
-def _count(value: Any) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value < 2**60 else None

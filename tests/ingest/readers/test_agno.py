@@ -206,6 +206,24 @@ def test_runs_that_no_call_started_follow_on_their_parent():
     assert [content for _, _, content, _ in spoken(graph)].count("Sail at 5.") == 1
 
 
+def test_runs_without_messages_have_their_tools_and_contents():
+    run = copy()
+    for part in [run, *run["member_responses"]]:
+        part.pop("messages")
+    run["input"] = json.dumps(run["input"])
+    graph = read(run)
+    assert [(who, content) for who, _, content, _ in spoken(graph)] == [
+        ("user", "When should we sail?"),
+        ("Harbour Team", "When is high tide?"),
+        ("Tide Reader", "high at 6"),
+        ("Tide Reader", "no such harbour"),
+        ("Tide Reader", "Let me look.High tide is at 6."),
+        ("Harbour Team", "Write when to sail."),
+        ("Writer", "Sail at 5."),
+        ("Harbour Team", "Ask the reader.Sail at 5, an hour before high tide."),
+    ]
+
+
 def test_an_older_session_keeps_runs_in_its_memory():
     old = {"session_id": "s", "agent_id": "a", "memory": {"runs": [{"response": RUN}]}}
     assert spoken(read(old)) == spoken(read(EXAMPLE))
