@@ -7,7 +7,6 @@ is told, under the speaker's role. Files are read as one where such words tie th
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graphstore.builder import GraphBuilder
@@ -16,8 +15,20 @@ from graphstore.identity import canonical_json, digest
 from graphstore.model import CollaborationGraph, GraphKind
 from ingest.joining import groups
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
+from ingest.readers.camel_quotes import (
+    PLAIN_ROLES,
+    TYING_LENGTH,
+    Entry,
+    Memory,
+    Record,
+    entries_of,
+    memories_of,
+    quotes_in,
+    role_of,
+    ties_of,
+    time_of,
+)
 from ingest.readers.decoding import REPAIRED, text_of
-from ingest.readers.instants import from_seconds
 from ingest.readers.json_values import values
 from ingest.readers.merging import merged
 from ingest.readers.naming import set_task_from_text
@@ -36,30 +47,9 @@ from ingest.readers.thread_items import (
 )
 from ingest.readers.threads import play
 
-Record = dict[str, Any]
-
 FRAMEWORK = "CAMEL"
 
-_TYING_LENGTH = 32
-"""Shorter words tie no two memories together: greetings stand in many."""
-
-_PLAIN_ROLES = frozenset({"", "system", "assistant", "user"})
 _CLASSES = ("BaseMessage", "FunctionCallingMessage")
-
-
-@dataclass(slots=True, eq=False)
-class _Memory:
-    """One agent's records.
-
-    Attributes:
-        file: The position of its file.
-        name: Its role, where it has one of its own, else its id.
-    """
-
-    file: int
-    id: str
-    name: str
-    records: list[Record]
 
 
 class CamelMemoryReader:
@@ -77,7 +67,7 @@ class CamelMemoryReader:
         notes=(
             "A memory holds one agent's side; who spoke to it is known by role, and as an "
             "agent of the run where that one's memory holds the same words.",
-            f"Memories are joined by words of {_TYING_LENGTH} characters and more.",
+            f"Memories are joined by words of {TYING_LENGTH} characters and more.",
             "An agent whose role is only System or Assistant is named by its id.",
         ),
     )
@@ -102,7 +92,7 @@ class CamelMemoryReader:
         keys: set[str] = set()
         for value, _ in values(file):
             if _is_record(value):
-                keys.update(_ties(value))
+                keys.update(ties_of(value))
         return frozenset(keys)
 
     def read(
@@ -123,7 +113,7 @@ class CamelMemoryReader:
         Raises:
             InputError: There is one file, and it cannot be read.
         """
-        memories: list[_Memory] = []
+        memories: list[Memory] = []
         rejected: list[Rejection] = []
         notes: list[str] = []
         for place, file in enumerate(files):
@@ -135,15 +125,16 @@ class CamelMemoryReader:
                 rejected.append(Rejection(file.uri, error.record, error.reason))
                 continue
             notes += damaged
-            memories += _memories(records, place)
-        for part in groups(memories, lambda memory: _all_ties(memory)):
+            memories += memories_of(records, place)
+        follows, ties = quotes_in([entries_of(memory) for memory in memories])
+        for part in groups(memories, lambda m: {f"file {m.file}", *ties.get(id(m), ())}):
             name = " + ".join(sorted(memory.id or memory.name for memory in part))
             builder = context.builder(self, files[part[0].file], b"", record=name)
             for note in notes:
                 builder.warn(note)
             if rejected:
                 builder.warn("records that could not be read are missing")
-            _fill(builder, part)
+            _fill(builder, part, follows)
             used = [files[place] for place in sorted({memory.file for memory in part})]
             if len(used) > 1:
                 builder.uri = " + ".join(file.uri for file in used)
@@ -189,99 +180,34 @@ def _records(file: TraceFile, rejected: list[Rejection]) -> tuple[list[Record], 
     return found, notes
 
 
-def _memories(records: list[Record], place: int) -> list[_Memory]:
-    by_agent: dict[str, list[Record]] = {}
-    for record in records:
-        by_agent.setdefault(text_of(record.get("agent_id")) or "", []).append(record)
-    found = []
-    for id, own in by_agent.items():
-        roles = [
-            role
-            for record in own
-            if record["role_at_backend"] in ("assistant", "system")
-            and (role := text_of(record["message"].get("role_name")))
-        ]
-        role = next((r for r in roles if r.casefold() not in _PLAIN_ROLES), None)
-        name = role or id or (roles[0] if roles else "agent")
-        found.append(_Memory(place, id, name, own))
-    return found
-
-
-def _ties(record: Record) -> Iterator[str]:
-    message = record["message"]
-    text = text_of_content(message.get("content"))
-    role = text_of(message.get("role_name")) or ""
-    if text is None or len(text.strip()) < _TYING_LENGTH:
-        return
-    kind = record["role_at_backend"]
-    if kind == "assistant" or (kind == "user" and role.casefold() != "user"):
-        yield digest(role, text.strip())
-
-
-def _all_ties(memory: _Memory) -> set[str]:
-    return {tie for record in memory.records for tie in _ties(record)}
-
-
-def _fill(builder: GraphBuilder, memories: Sequence[_Memory]) -> None:
+def _fill(
+    builder: GraphBuilder,
+    memories: Sequence[Memory],
+    follows: "Callable[[Entry], Entry | None]",
+) -> None:
     user = Actor("User", role="human", kind="human")
-    streams = sorted((_own(memory) for memory in memories), key=_begin)
-    follows = _quotes(streams)
-    ordered = merged(streams, lambda entry: _time(entry[1]), follows)
-    run = _Run(builder, user)
+    streams = sorted((entries_of(memory) for memory in memories), key=_begin)
+    ordered = merged(streams, lambda entry: time_of(entry[1]), follows)
+    run = _Run(builder, user, [stream[0][0] for stream in streams])
     for memory, record in ordered:
         run.read(memory, record, follows((memory, record)))
     builder.content = digest(*(canonical_json(record) for _, record in ordered), size=16)
     play(builder, run.items, user)
     builder.set_method(FRAMEWORK, framework=FRAMEWORK)
-    if run.asked is not None and run.asked.strip():
-        set_task_from_text(builder, run.asked)
+    asked = run.task or run.asked
+    if asked is not None and asked.strip():
+        set_task_from_text(builder, asked)
 
 
-_Entry = tuple[_Memory, Record]
-
-
-def _own(memory: _Memory) -> list[_Entry]:
-    return [(memory, record) for record in memory.records]
-
-
-def _begin(stream: list[_Entry]) -> tuple[int, str]:
-    return min((_time(record) or 0 for _, record in stream), default=0), stream[0][0].id
-
-
-def _quotes(streams: list[list[_Entry]]) -> Callable[[_Entry], _Entry | None]:
-    """What each told text is in the memory of the agent that said it.
-
-    Each answer is told to an agent once: the first telling that is not earlier.
-    """
-    said: dict[str, list[_Entry]] = {}
-    for stream in streams:
-        for entry in stream:
-            if entry[1]["role_at_backend"] == "assistant" and (text := _content(entry[1])):
-                said.setdefault(text, []).append(entry)
-    found: dict[int, _Entry] = {}
-    for stream in streams:
-        used: set[int] = set()
-        for memory, record in stream:
-            if record["role_at_backend"] != "user" or not (text := _content(record)):
-                continue
-            role = (text_of(record["message"].get("role_name")) or "").casefold()
-            for other in said.get(text, ()):
-                if other[0] is memory or id(other[1]) in used:
-                    continue
-                names = {_role(other[1]).casefold(), other[0].name.casefold()}
-                if role not in names and len(text) < _TYING_LENGTH:
-                    continue
-                if (_time(other[1]) or 0) <= (_time(record) or 2**63):
-                    used.add(id(other[1]))
-                    found[id(record)] = other
-                    break
-    return lambda entry: found.get(id(entry[1]))
+def _begin(stream: list[Entry]) -> tuple[int, str]:
+    return min((time_of(record) or 0 for _, record in stream), default=0), stream[0][0].id
 
 
 class _Run:
-    def __init__(self, builder: GraphBuilder, user: Actor) -> None:
+    def __init__(self, builder: GraphBuilder, user: Actor, memories: list[Memory]) -> None:
         self.items: list[Item] = []
         self.asked: str | None = None
+        self.task: str | None = None
         self._builder = builder
         self._user = user
         self._threads: dict[int, Thread] = {}
@@ -291,8 +217,10 @@ class _Run:
         self._open: dict[int, list[Call]] = {}
         self._seen: set[str] = set()
         self._asked_by: dict[int, bool] = {}
+        for memory in memories:
+            self._thread(memory)
 
-    def read(self, memory: _Memory, record: Record, quoted: _Entry | None) -> None:
+    def read(self, memory: Memory, record: Record, quoted: Entry | None) -> None:
         id_ = text_of(record.get("uuid"))
         if id_ is not None:
             if id_ in self._seen:
@@ -304,6 +232,7 @@ class _Run:
         text = text_of_content(message.get("content"))
         match record["role_at_backend"]:
             case "system" | "developer":
+                self.task = self.task or text_of(message.get("task"))
                 known = thread.actor.attributes
                 if text is not None and known.setdefault("system_prompt", text) != text:
                     self._hear(record, thread, text)
@@ -312,7 +241,7 @@ class _Run:
             case "function" | "tool":
                 self._return(record, memory, thread)
             case _:
-                plain = _role(record).casefold() in _PLAIN_ROLES
+                plain = role_of(record).casefold() in PLAIN_ROLES
                 self._asked_by[id(thread)] = plain and quoted is None
                 words = self._words.get(id(quoted[1])) if quoted is not None else None
                 if words is not None:
@@ -321,7 +250,7 @@ class _Run:
                 else:
                     self._hear(record, thread, text)
 
-    def _thread(self, memory: _Memory) -> Thread:
+    def _thread(self, memory: Memory) -> Thread:
         if id(memory) not in self._threads:
             attributes = {"agent_id": memory.id} if memory.id else {}
             actor = Actor(memory.name, attributes=attributes)
@@ -329,26 +258,26 @@ class _Run:
         return self._threads[id(memory)]
 
     def _hear(self, record: Record, thread: Thread, text: str | None) -> None:
-        role = _role(record)
+        role = role_of(record)
         kind = record["role_at_backend"]
         if kind != "user":
             sender = self._others.setdefault(
                 "system", Actor("system", role="environment", kind="environment")
             )
-        elif role.casefold() in _PLAIN_ROLES:
+        elif role.casefold() in PLAIN_ROLES:
             sender = self._user
             self.asked = text if self.asked is None else self.asked
         else:
             # Somebody whose memory is not here, or says it in other words.
             names = [t.actor for t in self._threads.values() if t.actor.name == role]
             sender = names[0] if names else self._others.setdefault(role, Actor(role))
-        self.items.append(Heard(thread, text, sender, _time(record)))
+        self.items.append(Heard(thread, text, sender, time_of(record)))
 
-    def _answer(self, record: Record, memory: _Memory, thread: Thread) -> None:
+    def _answer(self, record: Record, memory: Memory, thread: Thread) -> None:
         message = record["message"]
         step = Step(thread, private=not self._asked_by.get(id(thread), True))
         text = text_of_content(message.get("content"))
-        time = _time(record)
+        time = time_of(record)
         thought = text_of(message.get("reasoning_content"))
         if thought:
             step.parts.append(Words(thought, True, time))
@@ -368,7 +297,7 @@ class _Run:
                 self._calls[id(memory), call.id] = call
         self.items.append(step)
 
-    def _return(self, record: Record, memory: _Memory, thread: Thread) -> None:
+    def _return(self, record: Record, memory: Memory, thread: Thread) -> None:
         message = record["message"]
         id_ = text_of(message.get("tool_call_id"))
         name = text_of(message.get("func_name")) or UNKNOWN_TOOL
@@ -378,23 +307,11 @@ class _Run:
             call = next((c for c in waiting if c.name == name and c.id is None), None)
         if call is None:
             self._builder.warn("a tool's result stands without its call")
-            call = Call(name, id_, started_at=_time(record))
+            call = Call(name, id_, started_at=time_of(record))
             self.items.append(Step(thread, [call]))
         elif call in waiting:
             waiting.remove(call)
         result = message.get("result")
         call.result = text_of(result) if result is not None else text_of(message.get("content"))
-        call.ended_at = _time(record)
+        call.ended_at = time_of(record)
         self.items.append(Returned(thread, call))
-
-
-def _content(record: Record) -> str:
-    return (text_of_content(record["message"].get("content")) or "").strip()
-
-
-def _role(record: Record) -> str:
-    return text_of(record["message"].get("role_name")) or ""
-
-
-def _time(record: Record) -> int | None:
-    return from_seconds(record.get("timestamp")) or None

@@ -120,6 +120,35 @@ def test_memories_of_other_teams_stay_apart():
     assert [graph.name for graph in graphs] == ["reader", "writer"]
 
 
+def test_teams_that_were_told_the_same_stay_apart():
+    told = "Now tell each other what you know about the tides."
+    pairs = []
+    for day in range(2):
+        pair = []
+        for content in (READER, WRITER):
+            values = records(content)
+            first = next(v for v in values if v["role_at_backend"] == "user")
+            first = json.loads(json.dumps(first))
+            first["message"].update(role_name="Reader", content=told)
+            first["timestamp"] -= 50
+            for value in [first, *values]:
+                value["timestamp"] += day * 86_400
+                value["uuid"] = f"{day}-{value['uuid']}-{value is first}"
+                value["agent_id"] = f"{value['agent_id']}-{day}"
+            pair.append(written([first, *values]))
+        pairs.append(pair)
+    keys = [CAMEL_MEMORY.join_keys(MemoryFile(pair[1])) for pair in pairs]
+    assert keys[0] & keys[1]
+    graphs = results(pairs[0][0], pairs[1][0], pairs[0][1], pairs[1][1])
+    assert [graph.name for graph in graphs] == ["reader-0 + writer-0", "reader-1 + writer-1"]
+
+
+def test_the_task_stands_in_the_prompt():
+    values = records(READER)
+    values[0]["message"]["task"] = "Plan a trip"
+    assert read(written(values)).task.name == "Plan a trip"
+
+
 def test_a_record_of_one_id_in_several_memories_is_one():
     copies = [dict(record, agent_id="writer") for record in records(READER)]
     graph = read(READER, written([*copies, *records(WRITER)]))
