@@ -9,7 +9,7 @@ import errno
 import gzip
 import hashlib
 import os
-import shutil
+import select
 import stat
 import sys
 import tempfile
@@ -39,6 +39,12 @@ BOMB_BYTES = 256 << 20
 BOMB_RATIO = 400
 """A gzip file that grows past both, ``BOMB_BYTES`` and ``BOMB_RATIO`` times its own size, is
 refused: no trace compresses like that, and a small file could fill the memory."""
+
+PIPE_BYTES = 16 << 30
+"""The most that is taken from a pipe or from standard input: it is kept on disk meanwhile."""
+
+PIPE_SECONDS = 5.0
+"""How long a named pipe is waited for that nobody writes to. A writer may take its time."""
 
 SKIPPED_IN_FOLDERS = (".*", "*.db", "*.db-*", "*.db.*", "*.mapping.toml")
 """Names that a folder's walk leaves out: hidden files, stores with their logs and locks, and
@@ -254,18 +260,49 @@ class LocalFile:
             return self._spooled(self._stdin or sys.stdin.buffer)
         mode = os.stat(self.path).st_mode  # noqa: PTH116 - Path hides the loop error
         if stat.S_ISFIFO(mode):
-            with Path(self.path).open("rb") as stream:
-                return self._spooled(stream)
+            stream, first = self._pipe()
+            with stream:
+                return self._spooled(stream, first)
         if stat.S_ISDIR(mode):
             raise self._error("it is a folder")
         if not stat.S_ISREG(mode):
             raise self._error("it is neither a file nor a pipe")
         return Path(self.path).open("rb", buffering=_READ_AHEAD)
 
-    def _spooled(self, stream: BinaryIO | IO[bytes]) -> IO[bytes]:
+    def _pipe(self) -> tuple[BinaryIO, bytes]:
+        """A named pipe that somebody writes to, and what was read of it already.
+
+        To open one in the ordinary way waits without end where nobody does.
+        """
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+        stream = open(descriptor, "rb", buffering=0)  # noqa: PTH123, SIM115 - the caller closes
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        first = b""
+        if not poll.poll(PIPE_SECONDS * 1_000):
+            try:
+                first = os.read(descriptor, 1)
+            except BlockingIOError:
+                pass  # there is a writer, and it has not written yet
+            else:
+                if not first:
+                    stream.close()
+                    raise self._error("it is a pipe that nobody writes to")
+        os.set_blocking(descriptor, True)
+        return stream, first
+
+    def _spooled(self, stream: BinaryIO | IO[bytes], first: bytes = b"") -> IO[bytes]:
         """A pipe can be read once: its content is kept in a temporary file."""
         spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
-        shutil.copyfileobj(stream, spool, _BLOCK)
+        total = spool.write(first)
+        while block := stream.read(_BLOCK):
+            total += len(block)
+            if total > PIPE_BYTES:
+                spool.close()
+                raise self._error(
+                    f"the pipe gives more than {PIPE_BYTES >> 30} GiB: write it to a file first"
+                )
+            spool.write(block)
         spool.seek(0)
         self._spool = spool
         return spool
@@ -399,9 +436,14 @@ def _walk(folder: str, above: set[str]) -> Iterator[LocalFile]:
     for entry in ordered:
         if any(fnmatchcase(entry.name, pattern) for pattern in SKIPPED_IN_FOLDERS):
             continue
-        if entry.is_dir():
+        try:
+            is_folder = entry.is_dir()
+            is_taken = entry.is_file() or entry.is_symlink()
+        except OSError:  # a link in a circle: reading it says so
+            is_folder, is_taken = False, True
+        if is_folder:
             yield from _walk(entry.path, above | {real})
-        elif entry.is_file() or entry.is_symlink():
+        elif is_taken:
             yield LocalFile(entry.path)
 
 

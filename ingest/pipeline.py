@@ -35,6 +35,10 @@ CHECKPOINT_NODES = 200_000
 """Nodes after which a long ingest makes its first checkpoint; each later one waits for as
 many nodes as were stored before it, so that all checkpoints together cost linear time."""
 
+HOPELESS_RECORDS = 100_000
+"""A file of which so many records are rejected before one is read is not read further: the
+reasons alone would fill the memory."""
+
 ContentChoice = Literal["redact", "keep", "drop"]
 
 
@@ -328,7 +332,8 @@ class _Job:
     def _unit(self, reader: Reader, files: list[LocalFile]) -> Iterator[Item]:
         joining = len(files) > 1
         iterator: Iterator[Item] | None = None
-        while True:
+        refused: int | None = 0  # records before the first graph
+        while refused is None or refused < HOPELESS_RECORDS:
             try:
                 if iterator is None:
                     iterator = iter(
@@ -347,7 +352,14 @@ class _Job:
                 for rejection in rejections(error, reader, files):
                     yield self._counted(files, rejection)
                 break
+            if isinstance(item, CollaborationGraph):
+                refused = None
+            elif refused is not None:
+                refused += 1
             yield self._counted(files, item)
+        else:
+            reason = f"none of its first {refused:,} records can be read: the rest is left out"
+            yield self._counted(files, Rejection(files[0].uri, None, reason))
         self._done(files)
 
     def _counted(self, files: Sequence[LocalFile], item: Item) -> Item:
