@@ -24,7 +24,7 @@ from ingest.readers.inspect_parts import (
     Span,
     events_of,
     flat,
-    is_place,
+    inputs_of,
     key_of,
     start_of,
     tokens_of,
@@ -182,9 +182,10 @@ class Sample:
             self._say(heard)
             # The first message of the transcript is this text under an id of its own.
             self._known[f"input:{digest(heard.text or '')}"] = _Known([heard])
+        earlier: Counter[str] = Counter()
         for message in asked if isinstance(asked, list) else ():
             if isinstance(message, dict):
-                self._take(message, thread)
+                self._take(message, key_of(message, earlier), thread)
 
     def _say(self, heard: Heard) -> None:
         self.items.append(heard)
@@ -194,12 +195,13 @@ class Sample:
         output: Record = found if isinstance(found, dict) else {}
         after: list[Ref] = []
         own = self._heard.setdefault(id(thread), set())
-        for message in self._input(event):
-            key = key_of(message)
+        earlier: Counter[str] = Counter()
+        for message in inputs_of(event, self._pool):
+            key = key_of(message, earlier)
             if key in own:
                 continue
             own.add(key)
-            known = self._take(message, thread)
+            known = self._take(message, key, thread)
             if known is not None and known.thread is not thread:
                 after += known.refs
         for returned in self._waiting.pop(id(thread), []):
@@ -215,38 +217,32 @@ class Sample:
         for number, choice in enumerate(choices if isinstance(choices, list) else []):
             said = choice.get("message") if isinstance(choice, dict) else None
             if isinstance(said, dict):
-                parts = self._parts(said, thread, event)
+                parts, made = self._parts(said, event, thread)
                 if number:
                     for part in parts:
                         part.attributes["choice"] = number
                 step.parts += parts
-                own.add(key_of(said))
+                key = key_of(said, earlier)
+                # The results of calls come as messages of their own.
+                refs: list[Ref] = [] if made else [p for p in parts if isinstance(p, Words)]
+                self._known.setdefault(key, _Known(refs, thread))
+                own.add(key)
         error = text_of(event.get("error")) or text_of(output.get("error"))
         if error is not None:
             step.parts.append(Words(error, status="error", started_at=start_of(event)))
         elif not step.parts:
             step.parts.append(Words(None, started_at=start_of(event)))
 
-    def _input(self, event: Record) -> Iterator[Record]:
-        listed = event.get("input")
-        for message in listed if isinstance(listed, list) else []:
-            if isinstance(message, dict):
-                yield message
-        refs = event.get("input_refs")
-        for part in refs if isinstance(refs, list) else []:
-            if isinstance(part, list) and len(part) == 2 and all(is_place(n) for n in part):
-                for message in self._pool[part[0] : part[1]]:
-                    if isinstance(message, dict):
-                        yield message
-
-    def _parts(self, message: Record, thread: Thread, event: Record) -> list[Words | Call]:
+    def _parts(
+        self, message: Record, event: Record, thread: Thread
+    ) -> tuple[list[Words | Call], bool]:
+        """What a model answered, and whether it called tools."""
         parts: list[Words | Call] = []
         start = start_of(event)
         for kind, text in self._contents(message.get("content")):
             parts.append(Words(text, kind == "reasoning", start))
-        words: list[Ref] = [part for part in parts if isinstance(part, Words)]
         calls = message.get("tool_calls")
-        made: list[Ref] = []
+        said = len(parts)
         for value in calls if isinstance(calls, list) else []:
             if not isinstance(value, dict):
                 continue
@@ -256,15 +252,11 @@ class Sample:
             call.arguments = self._text(text_of(arguments))
             if call.id is not None:
                 self._calls.setdefault(call.id, (call, thread))
-            made.append(call)
             parts.append(call)
-        # The results of calls come as messages of their own.
-        self._known.setdefault(key_of(message), _Known([] if made else words, thread))
-        return parts
+        return parts, len(parts) > said
 
-    def _take(self, message: Record, thread: Thread) -> _Known | None:
+    def _take(self, message: Record, key: str, thread: Thread) -> _Known | None:
         """What an input message stands for; one that is new to the log is heard."""
-        key = key_of(message)
         known = self._known.get(key)
         if known is not None:
             return known
@@ -393,7 +385,9 @@ class Sample:
         if not self.items:
             return
         # A message after the last model call stands in the transcript only.
-        last = max((n for n, m in enumerate(messages) if key_of(m) in self._known), default=-1)
-        for message in messages[last + 1 :]:
+        earlier: Counter[str] = Counter()
+        keys = [key_of(message, earlier) for message in messages]
+        last = max((n for n, key in enumerate(keys) if key in self._known), default=-1)
+        for message, key in list(zip(messages, keys, strict=True))[last + 1 :]:
             if message.get("role") == "user" and self._main is not None:
-                self._take(message, self._main)
+                self._take(message, key, self._main)

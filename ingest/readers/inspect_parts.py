@@ -1,5 +1,6 @@
 """Inspect: the parts of events and messages."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -47,15 +48,22 @@ def flat(
             waiting += [(part, deeper) for part in reversed(inner)]
 
 
-def key_of(message: Record) -> str:
-    """What tells a message from others: its id, else the call it answers, else its words."""
+def key_of(message: Record, earlier: Counter[str]) -> str:
+    """What tells a message from others: its id, else the call it answers, else its words.
+
+    Args:
+        message: One of a conversation.
+        earlier: How often the same words stand before it there; counted on.
+    """
     id = message.get("id")
     if isinstance(id, str) and id:
         return id
     call = message.get("tool_call_id")
     if isinstance(call, str) and message.get("role") == "tool":
         return f"result:{call}"
-    return f"{message.get('role')}:{digest(text_of(message.get('content')) or '')}"
+    words = f"{message.get('role')}:{digest(text_of(message.get('content')) or '')}"
+    earlier[words] += 1
+    return f"{words} {earlier[words]}"
 
 
 def start_of(event: Record) -> int | None:
@@ -63,8 +71,21 @@ def start_of(event: Record) -> int | None:
     return from_iso(event.get("timestamp"))
 
 
-def is_place(value: Any) -> bool:
-    """Whether a value is a position in the pool of messages."""
+def inputs_of(event: Record, pool: list[Any]) -> Iterator[Record]:
+    """A model call's messages: in the event, or as stretches of the sample's pool."""
+    listed = event.get("input")
+    for message in listed if isinstance(listed, list) else []:
+        if isinstance(message, dict):
+            yield message
+    refs = event.get("input_refs")
+    for part in refs if isinstance(refs, list) else []:
+        if isinstance(part, list) and len(part) == 2 and all(_is_place(n) for n in part):
+            for message in pool[part[0] : part[1]]:
+                if isinstance(message, dict):
+                    yield message
+
+
+def _is_place(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**40
 
 

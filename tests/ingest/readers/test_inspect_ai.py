@@ -190,6 +190,32 @@ def test_messages_without_ids_are_told_apart_by_their_words():
     assert contents["The mill has 12 mm."] == 1
 
 
+def test_equal_words_without_ids_are_told_apart_by_their_place():
+    said = {"role": "assistant", "content": "Hm."}
+    told = {"role": "user", "content": "Go on."}
+    asked = {"role": "user", "content": "Well?", "source": "input"}
+    events = [
+        {"event": "model", "input": [asked, *[said, told] * n], "output": _answer(said)}
+        for n in range(3)
+    ]
+    graph = read(changed(input="Well?", events=events, messages=[asked, *[said, told] * 3]))
+    assert [content for _, _, content, _ in spoken(graph)] == [
+        "Well?",
+        *["Hm.", "Go on."] * 3,
+    ]
+    assert links(graph) == [
+        (0, 1, "explicit"),
+        (2, 3, "explicit"),
+        (2, 4, "continued"),
+        (4, 5, "explicit"),
+        (4, 6, "continued"),
+    ]
+
+
+def _answer(message):
+    return {"choices": [{"message": message}]}
+
+
 def test_a_log_without_spans_names_agents_by_its_tools():
     log = json.loads(RAIN)
     events = [
