@@ -41,6 +41,9 @@ _FILE_TOOLS: dict[str, AccessMode] = {
     "MultiEdit": "write",
     "NotebookEdit": "write",
 }
+_INJECTED = re.compile(r"\s*<(?:task-notification|local-command-std|bash-std|system-reminder)")
+_ASKING = frozenset({"TaskOutput", "AgentOutputTool"})
+"""Calls that ask what a sub-agent in the background said."""
 _TAGS = re.compile(r"<(task-id|tool-use-id)>([^<]*)</")
 
 
@@ -73,6 +76,7 @@ class Threads:
         self._refs: dict[str, list[Heard | Call | Words]] = {}
         self._step_of: dict[str, Step] = {}
         self._returned: set[str] = set()
+        self._asked_of: dict[str, str] = {}
         name_threads(records)
         records = with_progress(records)
         self._spawned = Spawned(records)
@@ -158,10 +162,10 @@ class Threads:
         if thread is not self._main and self._open(record, thread, text):
             return
         if thread is self._main:
-            notifier = self._notifier(text)
-            if self.asked is None and text and not attributes and notifier is None:
+            sender = self._sender(record, text)
+            if self.asked is None and text and not attributes and sender is self.user:
                 self.asked = text
-            self._hear(record, text, notifier or self.user, attributes)
+            self._hear(record, text, sender, attributes)
             return
         self._builder.warn(
             "what a sub-agent was told, without the call that told it, is taken for the main "
@@ -169,10 +173,12 @@ class Threads:
         )
         self._hear(record, text, self._main.actor, attributes, guessed=True)
 
-    def _notifier(self, text: str | None) -> Actor | None:
-        """The sub-agent in the background whose end a message of the harness tells."""
-        if text is None or not text.lstrip().startswith("<task-notification>"):
-            return None
+    def _sender(self, record: Record, text: str | None) -> Actor:
+        """Whose words stand under the user's role: the user's, the harness's, a sub-agent's."""
+        if record.line.is_summary is True:
+            return self._system
+        if text is None or not _INJECTED.match(text):
+            return self.user
         names = dict(_TAGS.findall(text))
         thread = self._threads.get(names.get("task-id", ""))
         if thread is None:
@@ -241,7 +247,9 @@ class Threads:
         call.result = text
         if call.opens is not None:
             self._sub_agent_returned(record, call, failed is True)
-        self.items.append(Returned(owner, call))
+        asked = self._asked_of.get(call.id or "")
+        known_thread = self._threads.get(asked) if asked is not None else None
+        self.items.append(Returned(owner, call, [known_thread] if known_thread else []))
         if record.uuid is not None:
             self._refs.setdefault(record.uuid, []).append(call)
 
@@ -325,6 +333,9 @@ class Threads:
         path = arguments.get("file_path") or arguments.get("notebook_path")
         if name in _FILE_TOOLS and isinstance(path, str) and path:
             call.accesses.append((path, _FILE_TOOLS[name]))
+        asked = text_of(arguments.get("task_id")) or text_of(arguments.get("agentId"))
+        if name in _ASKING and asked and call.id is not None:
+            self._asked_of[call.id] = asked
         if name in SPAWNING and isinstance(arguments.get("prompt"), str):
             call.opens = self._opened_thread(arguments, call, thread)
             call.prompt = arguments.pop("prompt")

@@ -243,6 +243,34 @@ def test_a_helper_in_the_background_returns_before_it_is_done():
     assert spoken(graph)[8] == ("general-purpose", "general-purpose", [])
 
 
+def test_asking_for_a_helper_in_the_background_gets_its_words():
+    values = records(SESSION)
+    returned = next(v for v in values if v.get("uuid") == "u3")
+    returned["toolUseResult"] = {"status": "async_launched", "agentId": "f00d"}
+    asks = next(v for v in values if v.get("uuid") == "a5")
+    asks["message"]["content"][0].update(name="TaskOutput", input={"task_id": "f00d"})
+    graph = read(written(values), HELPER)
+    assert spoken(graph)[8] == ("general-purpose", "general-purpose", ["Claude Code"])
+    assert (8, 10, "explicit") in links(graph)
+
+
+def test_what_the_harness_says_is_not_the_users():
+    values = records(SESSION)
+    more = []
+    for number, (text, extra) in enumerate(
+        [
+            ("<local-command-stdout>done</local-command-stdout>", {}),
+            ("The talk so far: bread.", {"isCompactSummary": True}),
+            ("Thanks!", {}),
+        ]
+    ):
+        told = dict(values[2], uuid=f"x{number}", parentUuid="a6", **extra)
+        told["message"] = {"role": "user", "content": text}
+        more.append(told)
+    graph = read(written([*values, *more]), HELPER)
+    assert [who for _, who, _ in spoken(graph)[-3:]] == ["system", "system", "user"]
+
+
 def test_a_notification_is_the_helpers():
     values = records(SESSION)
     text = (
