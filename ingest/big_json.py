@@ -61,6 +61,18 @@ def streamed_items(file: TraceFile, key: str | None = None) -> Iterator[bytes] |
     return _items(_Text(file), key)
 
 
+def is_large(file: TraceFile) -> bool:
+    """Whether a file holds more than :data:`STREAMED_BYTES`, decompressed."""
+    if len(file.sample) < SAMPLE_BYTES:
+        return False
+    total = 0
+    for block in file.blocks():
+        total += len(block)
+        if total > STREAMED_BYTES:
+            return True
+    return False
+
+
 def _is_short_or_lines(file: TraceFile) -> bool:
     """Whether a file is not large, or its first line is a whole JSON value."""
     blocks: list[bytes] = []

@@ -7,6 +7,7 @@ refused.
 
 - :mod:`ingest.readers.otlp_wire`: the JSON and its deviations.
 - :mod:`ingest.readers.otlp_protobuf`: the same from protobuf.
+- :mod:`ingest.readers.otlp_spans`: the spans of files, by trace; those of large files in turn.
 - :mod:`ingest.readers.otlp_attributes`: what one span says.
 - :mod:`ingest.readers.otlp_tree`: which spans are actions, and whose.
 - :mod:`ingest.readers.otlp_flow`: who consumed what.
@@ -24,20 +25,15 @@ import msgspec
 from graphstore.errors import GraphError, InputError
 from graphstore.identity import digest
 from graphstore.model import CollaborationGraph, GraphKind
+from ingest.big_json import is_large, streamed_items
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import REPAIRED, first_character
-from ingest.readers.otlp_attributes import (
-    KEPT_CHARACTERS,
-    SESSION_KEYS,
-    Facts,
-    KeyTable,
-    facts_of,
-)
+from ingest.readers.otlp_attributes import KEPT_CHARACTERS, SESSION_KEYS, Facts
 from ingest.readers.otlp_flow import follow
-from ingest.readers.otlp_protobuf import documents as protobuf_documents
 from ingest.readers.otlp_protobuf import is_protobuf
+from ingest.readers.otlp_spans import Schedule, Spans
 from ingest.readers.otlp_tree import grow
-from ingest.readers.otlp_wire import Resource, TracesData, documents, hex_id, plain
+from ingest.readers.otlp_wire import hex_id
 from ingest.readers.span_graph import fill
 
 _SNIFF = re.compile(rb'(?<!\\)"resourceSpans"\s*:\s*\[')
@@ -47,6 +43,7 @@ _SESSIONS = [b'"' + key.encode() + b'"' for key in SESSION_KEYS]
 _STRING_VALUE = re.compile(
     rb'\s*,\s*"value"\s*:\s*\{\s*"stringValue"\s*:\s*("(?:[^"\\]|\\.)*")'
 )
+_MISSING = "spans may be missing: a file with the same traces could not be read"
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
@@ -90,7 +87,7 @@ class OtlpReader:
         """
         keys: set[str] = set()
         if is_protobuf(file.sample):
-            spans = _Spans()
+            spans = Spans()
             spans.add(file)
             keys.update(f"trace:{trace}" for trace in spans.traces)
             keys.update(f"session:{session}" for session in spans.sessions)
@@ -116,9 +113,12 @@ class OtlpReader:
         Raises:
             InputError: The file cannot be read; nothing of it was yielded.
         """
-        spans = _Spans()
+        if is_large(file):
+            yield from self._large([file], context)
+            return
+        spans = Spans()
         spans.add(file)
-        yield from self._runs(spans, context)
+        yield from self._runs(spans, spans.runs(), context)
 
     def read_joined(
         self, files: list[TraceFile], context: ReadContext
@@ -131,23 +131,46 @@ class OtlpReader:
         if len(files) == 1:
             yield from self.read(files[0], context)
             return
-        spans = _Spans()
+        if any(is_large(file) for file in files):
+            yield from self._large(files, context)
+            return
+        spans = Spans()
         damaged = []
         for file in files:
             try:
                 spans.add(file)
             except InputError as error:
                 damaged.append(Rejection(file.uri, error.record, error.reason))
-        note = None
-        if damaged:
-            note = "spans may be missing: a file with the same traces could not be read"
-        yield from self._runs(spans, context, note)
+        yield from self._runs(spans, spans.runs(), context, _MISSING if damaged else None)
+        yield from damaged
+
+    def _large(
+        self, files: list[TraceFile], context: ReadContext
+    ) -> Iterator[CollaborationGraph | Rejection]:
+        """Yields each run once its last span has gone by, so that few are held at once.
+
+        Goes over the files twice: what comes last of each trace is known after the first
+        time.
+        """
+        schedule = Schedule(files)
+        if len(files) == 1 and schedule.damaged:
+            raise schedule.damaged[0]
+        damaged = [
+            Rejection(error.file or files[0].uri, error.record, error.reason)
+            for error in schedule.damaged
+        ]
+        for spans, runs in schedule.spans():
+            yield from self._runs(spans, runs, context, _MISSING if damaged else None)
         yield from damaged
 
     def _runs(
-        self, spans: "_Spans", context: ReadContext, note: str | None = None
+        self,
+        spans: Spans,
+        runs: Iterable[list[str]],
+        context: ReadContext,
+        note: str | None = None,
     ) -> Iterator[CollaborationGraph | Rejection]:
-        for traces in spans.runs():
+        for traces in runs:
             found = [entry for trace in traces for entry in spans.traces.pop(trace)]
             files = [spans.files[index] for index in sorted({index for index, _ in found})]
             record = (
@@ -167,7 +190,7 @@ class OtlpReader:
         traces: list[str],
         files: Sequence[TraceFile],
         record: str,
-        spans: "_Spans",
+        spans: Spans,
         context: ReadContext,
         note: str | None,
     ) -> CollaborationGraph:
@@ -190,84 +213,6 @@ class OtlpReader:
 OTLP = OtlpReader()
 
 
-class _Spans:
-    """The spans of files by trace, and which traces belong together."""
-
-    def __init__(self) -> None:
-        self.files: list[TraceFile] = []
-        self.traces: dict[str, list[tuple[int, list[Facts]]]] = {}
-        self.sessions: dict[str, set[str]] = {}
-        self.repaired: set[str] = set()
-        self._table = KeyTable()
-        self._identities: dict[str, str] = {}
-
-    def add(self, file: TraceFile) -> None:
-        """Reads a file's spans.
-
-        Raises:
-            InputError: It cannot be read; nothing of it was added.
-        """
-        traces: dict[str, list[Facts]] = {}
-        damaged = False
-        for document, repaired in _documents(file):
-            damaged = damaged or repaired
-            for resource in document.resource_spans:
-                service = _service(resource.resource)
-                for scope_spans in (
-                    resource.scope_spans or resource.instrumentation_library_spans or ()
-                ):
-                    scope = scope_spans.scope.name if scope_spans.scope else None
-                    for span in scope_spans.spans or ():
-                        trace = self._identity(span.trace_id)
-                        facts = facts_of(span, trace, service, scope, self._table)
-                        found = traces.get(trace)
-                        if found is None:
-                            found = traces[trace] = []
-                        found.append(facts)
-        index = len(self.files)
-        self.files.append(file)
-        if damaged:
-            self.repaired.add(file.uri)
-        for trace, spans in traces.items():
-            self.traces.setdefault(trace, []).append((index, spans))
-            for session in {span.session for span in spans if span.session is not None}:
-                self.sessions.setdefault(session, set()).add(trace)
-
-    def _identity(self, text: str) -> str:
-        known = self._identities.get(text)
-        if known is None:
-            known = self._identities[text] = hex_id(text, 16) or text
-        return known
-
-    def runs(self) -> list[list[str]]:
-        """Traces that are one run, each list and the lists in order of ids."""
-        leader = {trace: trace for trace in self.traces}
-
-        def find(trace: str) -> str:
-            while leader[trace] != trace:
-                leader[trace] = leader[leader[trace]]
-                trace = leader[trace]
-            return trace
-
-        for traces in self.sessions.values():
-            first, *others = sorted(find(trace) for trace in traces)
-            for other in others:
-                leader[find(other)] = find(first)
-        groups: dict[str, list[str]] = {}
-        for trace in sorted(leader):
-            groups.setdefault(find(trace), []).append(trace)
-        return sorted(groups.values())
-
-
-def _documents(file: TraceFile) -> Iterator[tuple[TracesData, bool]]:
-    """The documents of a file in either encoding, and whether each had to be repaired."""
-    if is_protobuf(file.sample):
-        for request in protobuf_documents(file):
-            yield request, False
-    else:
-        yield from documents(file)
-
-
 def _unique(spans: Iterable[Facts]) -> tuple[list[Facts], int]:
     """Each span once.
 
@@ -285,17 +230,12 @@ def _unique(spans: Iterable[Facts]) -> tuple[list[Facts], int]:
     return list(found.values()), repeated
 
 
-def _service(resource: Resource | None) -> str | None:
-    for attribute in (resource.attributes if resource else None) or ():
-        if attribute.key == "service.name":
-            name = plain(attribute.value)
-            if isinstance(name, str) and not name.startswith("unknown_service"):
-                return name or None
-    return None
-
-
 def _pieces(file: TraceFile) -> Iterator[bytes]:
     """A file in pieces that cut no attribute apart: lines, or all at once where indented."""
+    items = streamed_items(file) or streamed_items(file, "resourceSpans")
+    if items is not None:
+        yield from items
+        return
     lines = file.lines()
     first = next(lines, None)
     if first is None:
