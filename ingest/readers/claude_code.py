@@ -1,6 +1,7 @@
 """Claude Code: the transcript of a session, with its sub-agents.
 
-- :mod:`ingest.readers.claude_records`: lines, runs and their order.
+- :mod:`ingest.readers.claude_records`: lines and their order.
+- :mod:`ingest.readers.claude_runs`: which lines are one run.
 - :mod:`ingest.readers.claude_threads`: what the records say.
 - :mod:`ingest.readers.threads`: the graph of all that.
 
@@ -19,7 +20,8 @@ from graphstore.errors import InputError
 from graphstore.identity import digest
 from graphstore.model import CollaborationGraph, GraphKind, Outcome
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.claude_records import Lines, Record, read_lines, session_ids
+from ingest.readers.claude_records import Record, session_ids
+from ingest.readers.claude_runs import Run, Runs
 from ingest.readers.claude_threads import MAIN_AGENT, Threads
 from ingest.readers.decoding import REPAIRED, text_of
 from ingest.readers.naming import set_task_from_text
@@ -86,39 +88,34 @@ class ClaudeCodeReader:
         Raises:
             InputError: The files hold no message.
         """
-        lines = read_lines(files)
+        runs = Runs(files)
         made = False
-        for name, records in zip(lines.names, lines.runs, strict=True):
-            graph = self._run(files, context, lines, name, records)
+        for run in runs:
+            graph = self._graph(files, context, run, is_damaged=runs.is_damaged)
             if graph is not None:
                 made = True
                 yield graph
-        yield from lines.damaged
-        if not made and not lines.damaged:
+        yield from runs.damaged
+        if not made and not runs.damaged:
             raise InputError("it holds no message", file=files[0].uri)
 
-    def _run(
-        self,
-        files: Sequence[TraceFile],
-        context: ReadContext,
-        lines: Lines,
-        name: str | None,
-        records: list[Record],
+    def _graph(
+        self, files: Sequence[TraceFile], context: ReadContext, run: Run, *, is_damaged: bool
     ) -> CollaborationGraph | None:
-        used = [files[place] for place in sorted({record.file for record in records})]
-        builder = context.builder(self, used[0], b"", record=name)
-        threads = Threads(records, builder)
+        used = [files[place] for place in sorted({record.file for record in run.records})]
+        builder = context.builder(self, used[0], b"", record=run.name)
+        threads = Threads(run.records, builder)
         if not threads.items:
             return None
         builder.content = b"".join(record.digest for record in threads.records)
         if len(used) > 1:
             builder.uri = " + ".join(file.uri for file in used)
             builder.sha256 = digest(*sorted(file.sha256 for file in used), size=32)
-        if lines.repaired:
+        if run.repaired:
             builder.warn(REPAIRED)
-        if lines.damaged:
+        if is_damaged:
             builder.warn("lines that could not be read are missing")
-        if lines.repeated:
+        if run.repeated:
             builder.warn("records that stand twice under one id were counted once")
         play(builder, threads.items, threads.user)
         if not builder.node_count:

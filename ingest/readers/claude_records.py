@@ -8,16 +8,12 @@ instead. Sessions are one run where one continues another's thread.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from hashlib import blake2b
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from graphstore.errors import InputError
-from ingest.reader import Rejection, TraceFile
-from ingest.readers.decoding import decode_bytes
-from ingest.readers.instants import from_iso
+from ingest.reader import TraceFile
 from ingest.readers.merging import merged
 
 NOTHING = msgspec.Raw(b"")
@@ -96,119 +92,6 @@ class Record:
         self.parent = line.parent_uuid if isinstance(line.parent_uuid, str) else None
 
 
-@dataclass
-class Lines:
-    """What some files hold.
-
-    Attributes:
-        runs: The records of each run by file, in the order of the files' lines.
-        names: Each run's first session.
-        damaged: Lines that could not be read.
-        repaired: Whether halves of surrogate pairs were replaced.
-        repeated: Records that stand twice under one uuid.
-    """
-
-    runs: list[list[Record]] = field(default_factory=list)
-    names: list[str | None] = field(default_factory=list)
-    damaged: list[Rejection] = field(default_factory=list)
-    repaired: bool = False
-    repeated: int = 0
-
-
-def read_lines(files: Sequence[TraceFile]) -> Lines:
-    """Reads the records of files that belong together.
-
-    Raises:
-        InputError: A file cannot be read at all.
-    """
-    found = Lines()
-    sessions: list[tuple[Record, str]] = []
-    parents: dict[str, str] = {}
-    session_of: dict[str, str] = {}
-    known: dict[str, Record] = {}
-    for place, file in enumerate(files):
-        current: str | None = None
-        waiting: list[Record] = []
-        for number, line in file.lines():
-            record = _record(found, file, place, number, line)
-            if record is None:
-                continue
-            uuid = record.uuid
-            if uuid is not None and record.line.type in MESSAGES:
-                other = known.setdefault(uuid, record)
-                if other is not record and other.line.message == record.line.message:
-                    found.repeated += 1
-                    continue
-            session = record.line.session()
-            if session is None and current is None:
-                waiting.append(record)
-                continue
-            current = session or current or ""
-            sessions += [(early, current) for early in waiting]
-            waiting = []
-            sessions.append((record, current))
-            if uuid is not None:
-                session_of.setdefault(uuid, current)
-                if record.parent is not None and record.parent not in parents:
-                    parents[uuid] = record.parent
-        sessions += [(early, "") for early in waiting]
-    _part(found, sessions, parents, session_of)
-    return found
-
-
-def _record(
-    found: Lines, file: TraceFile, place: int, number: int, line: bytes
-) -> Record | None:
-    try:
-        value, repaired = decode_bytes(line, DECODER, file.uri, first_line=number)
-    except InputError as error:
-        reason = error.reason
-        if reason.startswith("Expected `object`"):
-            reason = "it is no record, but another JSON value"
-        found.damaged.append(Rejection(file.uri, f"line {number}", reason))
-        return None
-    found.repaired = found.repaired or repaired
-    # A part that is not decoded holds on to its whole line, and most repeat what is known.
-    value.tool_result = _kept(value.tool_result, b'"agentId"')
-    value.data = _kept(value.data, b'"agent_progress"')
-    digest = blake2b(line, digest_size=16).digest()
-    return Record(value, place, number, from_iso(value.timestamp), digest)
-
-
-def _kept(raw: msgspec.Raw, mark: bytes) -> msgspec.Raw:
-    text = bytes(raw)
-    return msgspec.Raw(text) if mark in text or b'"totalTokens"' in text else NOTHING
-
-
-def _part(
-    found: Lines,
-    sessions: list[tuple[Record, str]],
-    parents: dict[str, str],
-    session_of: dict[str, str],
-) -> None:
-    """Puts records into runs: sessions that continue each other are one."""
-    leader: dict[str, str] = {session: session for _, session in sessions}
-
-    def find(session: str) -> str:
-        while leader[session] != session:
-            leader[session] = leader[leader[session]]
-            session = leader[session]
-        return session
-
-    for uuid, parent in parents.items():
-        if parent in session_of:
-            one, other = find(session_of[uuid]), find(session_of[parent])
-            leader[one] = other
-    runs: dict[str, list[Record]] = {}
-    names: dict[str, str] = {}
-    for record, session in sessions:
-        root = find(session)
-        runs.setdefault(root, []).append(record)
-        names.setdefault(root, session)
-    found.runs = list(runs.values())
-    found.names = [names[root] or None for root in runs]
-
-
 def merge(
     records: list[Record], opened_after: Callable[[Record], Record | None]
 ) -> list[Record]:
@@ -260,24 +143,29 @@ def decoded(raw: msgspec.Raw) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+class Place(msgspec.Struct):
+    """Where a record belongs: what is read of it before the rest."""
+
+    uuid: Any = None
+    parent_uuid: Any = msgspec.field(default=None, name="parentUuid")
+    session_id: Any = msgspec.field(default=None, name="sessionId")
+    stream_session: Any = msgspec.field(default=None, name="session_id")
+
+    def session(self) -> str | None:
+        """The session's id."""
+        return _session(self.session_id, self.stream_session)
+
+
+PLACE_DECODER = msgspec.json.Decoder(Place)
+
+
 def session_ids(files: Sequence[TraceFile]) -> Iterator[str]:
     """The session of each record."""
     for file in files:
         for _, line in file.lines():
             try:
-                session = _SESSIONS.decode(line).session()
+                session = PLACE_DECODER.decode(line).session()
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                 continue
             if session is not None:
                 yield session
-
-
-class _Session(msgspec.Struct):
-    session_id: Any = msgspec.field(default=None, name="sessionId")
-    stream_session: Any = msgspec.field(default=None, name="session_id")
-
-    def session(self) -> str | None:
-        return _session(self.session_id, self.stream_session)
-
-
-_SESSIONS = msgspec.json.Decoder(_Session)

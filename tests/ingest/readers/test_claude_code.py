@@ -285,6 +285,33 @@ def test_a_notification_is_the_helpers():
     assert (8, 11, "continued") in links(graph)
 
 
+def test_a_run_is_given_out_when_its_last_line_is_read():
+    class Counted(MemoryFile):
+        def lines(self):
+            for line in super().lines():
+                read.append(line[0])
+                yield line
+
+    read = []
+    file = Counted(SESSION + STREAM)
+    reading = CLAUDE_CODE.read(file, ReadContext())
+    looked_at = len(records(SESSION + STREAM))
+    assert next(reading).attributes["versions"] == ["2.0.61"]
+    assert len(read) == looked_at + len(records(SESSION))
+    assert next(reading).name == "stream-1"
+    assert len(read) == 2 * looked_at
+
+
+def test_a_session_goes_on_in_another_file():
+    values = records(SESSION)
+    for value in values[10:]:
+        value["sessionId"] = "another"
+    first, second = written(values[:10]), written(values[10:])
+    for files in ((first, second), (second, first)):
+        graph = read(*files)
+        assert len(graph.nodes) == 10
+
+
 def test_damaged_lines_are_named_and_the_rest_is_read():
     values = results(SESSION + b'{"type": "user", "mess\n42\n')
     assert isinstance(values[0], CollaborationGraph)
