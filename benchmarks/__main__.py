@@ -9,7 +9,7 @@ import sys
 
 from benchmarks.page import write_page
 
-MODULES = ("stores", "million", "reading")
+MODULES = ("stores", "million", "reading", "motifs")
 
 
 def main() -> None:

@@ -12,29 +12,38 @@ from typing import Any
 
 from graphstore.compiled import compiled
 from mining.canonical import Pattern, order_table
-from mining.motif_kernel import KEYS_FULL, PAIR_FLAG, enumerate_sets
+from mining.motif_kernel import KEYS_FULL, PAIR_FLAG, enumerate_sets, group_sets
+from mining.neighbour_kernel import fill_neighbours
 
 _PLAIN_SETS = 100_000
 """Sets up to which plain Python is quicker than compiling the kernel."""
+
+_USED: set[Callable[..., int]] = set()
+"""Holds the kernel once it was compiled in this process: then it is quicker for all."""
 
 _FIRST_ROWS = 65_536
 _LABEL = (1 << 15) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MotifInput:
     """What the search needs of a graph, with positions for nodes.
 
     Attributes:
         labels: The type of each node.
-        edges: Pairs of positions, the smaller first.
-        neighbours: For each node, the nodes that it is joined to: 1 for an edge, plus 3 for
-            a coupling. Nodes that may not be part of a pattern have none and are nobody's.
+        edges: int64 of shape (2, edges): sources, ascending, and targets, which are larger.
+        couplings: int64 of shape (2, couplings).
+        left_out: Nodes that paths may use, and patterns may not.
+        bound: At least the number of connected sets of two and three nodes: half of the sum
+            of squared degrees. ``d (d - 1) / 2`` over all nodes counts a set of three once,
+            or three times where all are joined; ``d / 2`` counts the sets of two.
     """
 
     labels: Sequence[str]
-    edges: Sequence[tuple[int, int]]
-    neighbours: Sequence[dict[int, int]]
+    edges: Any
+    couplings: Any
+    left_out: frozenset[int]
+    bound: int
 
     @classmethod
     def of(
@@ -44,7 +53,7 @@ class MotifInput:
         couplings: Sequence[tuple[int, int]],
         left_out: Sequence[int] = (),
     ) -> "MotifInput":
-        """Makes the neighbourhoods.
+        """Puts pairs in order.
 
         Args:
             labels: The type of each node.
@@ -52,25 +61,34 @@ class MotifInput:
             couplings: Likewise.
             left_out: Nodes that paths may use, and patterns may not.
         """
-        found: list[dict[int, int]] = [{} for _ in labels]
-        for source, target in edges:
-            found[source][target] = found[target][source] = 1
-        for one, other in couplings:
-            found[one][other] = found[other][one] = found[one].get(other, 0) + 3
-        for node in left_out:
-            for other in found[node]:
-                del found[other][node]
-            found[node] = {}
-        return cls(labels, edges, found)
+        return cls.of_columns(
+            labels, *_columns(sorted(edges)), *_columns(sorted(couplings)), left_out
+        )
 
-    @property
-    def bound(self) -> int:
-        """At least the number of connected sets of two and three nodes.
+    @classmethod
+    def of_columns(
+        cls,
+        labels: Sequence[str],
+        sources: list[int],
+        targets: list[int],
+        ones: list[int],
+        others: list[int],
+        left_out: Sequence[int] = (),
+    ) -> "MotifInput":
+        """Takes columns: sources ascending, each target larger, as those of a graph are."""
+        import numpy
 
-        Half of the sum of squared degrees: ``d (d - 1) / 2`` over all nodes counts a set of
-        three once, or three times where all are joined; ``d / 2`` counts the sets of two.
-        """
-        return sum(len(near) ** 2 for near in self.neighbours) // 2
+        ends = numpy.array(sources + targets + ones + others, numpy.int64)
+        cut = 2 * len(sources)
+        edges, couplings = ends[:cut].reshape(2, -1), ends[cut:].reshape(2, -1)
+        out = frozenset(left_out)
+        joined = ends[:cut]
+        if ones or out:
+            pairs = {*zip(sources, targets, strict=True), *zip(ones, others, strict=True)}
+            inside = [pair for pair in pairs if pair[0] not in out and pair[1] not in out]
+            joined = numpy.array(inside, numpy.int64).reshape(-1)
+        degrees = numpy.bincount(joined)
+        return cls(labels, edges, couplings, out, int(degrees @ degrees) // 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,25 +142,38 @@ class MotifSearch:
 
         names = tuple(sorted(set(graph.labels)))
         rank = {name: place for place, name in enumerate(names)}
-        starts, targets, codes = [0], [], []
-        for near in graph.neighbours:
-            for node in sorted(near):
-                targets.append(node)
-                codes.append(near[node])
-            starts.append(len(targets))
-        width = (len(graph.labels) + 7) // 8 if self._indirect else 0
-        lists: list[Any] = [[rank[label] for label in graph.labels], starts, targets, codes]
-        reach: Any = _reachability(graph, width) if width else bytes(1)
-        tables: tuple[Any, Any] = _plain_tables()
+        size = len(graph.labels)
+        width = (size + 7) // 8 if self._indirect else 0
         bound = graph.bound
         self._work += bound
-        kernel: Callable[..., int] = enumerate_sets
-        if self._work > _PLAIN_SETS:
-            kernel = compiled(enumerate_sets)
-            lists = [numpy.array(values, numpy.int64) for values in lists]
-            reach = numpy.frombuffer(reach, numpy.uint8)
-            tables = order_table()
-        inputs = (*lists, reach, width, *tables, *self._sizes)
+        fast = self._work > _PLAIN_SETS or bool(_USED)
+        if fast:
+            _USED.add(enumerate_sets)
+        kernel = compiled(enumerate_sets) if fast else enumerate_sets
+        fill = compiled(fill_neighbours) if fast else fill_neighbours
+        ends = 2 * (graph.edges.shape[1] + graph.couplings.shape[1])
+        left_out = numpy.zeros(size, numpy.uint8)
+        if graph.left_out:
+            left_out[list(graph.left_out)] = 1
+        room = numpy.empty(size + 1 + 2 * ends, numpy.int64)
+        labels: Any = numpy.array([rank[label] for label in graph.labels], numpy.int64)
+        reach: Any = numpy.empty(max(1, size * width), numpy.uint8)
+        lists: list[Any] = [
+            *graph.edges,
+            *graph.couplings,
+            left_out,
+            room[: size + 1],
+            room[size + 1 : size + 1 + ends],
+            room[size + 1 + ends :],
+        ]
+        tables: tuple[Any, Any] = order_table()
+        if not fast:
+            # Plain Python is quicker with its own lists, machine code with arrays.
+            lists = [values.tolist() for values in lists]
+            labels, reach = labels.tolist(), reach.tolist()
+            tables = _plain_tables()
+        fill(*lists, width, reach)
+        inputs = (labels, *lists[5:], reach, width, *tables, *self._sizes)
         limit = -1 if self._keep is None else self._keep
         slots, kept = 1024, max(1, bound if self._keep is None else min(bound, _FIRST_ROWS))
         while True:
@@ -150,63 +181,57 @@ class MotifSearch:
             counts = numpy.zeros(slots, numpy.int64)
             rows = numpy.empty(kept, numpy.int64)
             sets = numpy.empty((kept, 3), numpy.int32)
-            marks = numpy.zeros((2, len(graph.labels)), numpy.int64)
+            marks = numpy.zeros((2, size), numpy.int64)
             filled = int(kernel(*inputs, limit, keys, counts, rows, sets, marks[0], marks[1]))
             if filled >= 0:
-                return self._results(keys, counts, rows[:filled], sets[:filled], names)
+                return self._results(keys, counts, rows[:filled], sets[:filled], names, fast)
             if filled == KEYS_FULL:
                 slots *= 4
             else:
                 kept *= 4
 
     def _results(
-        self, keys: Any, counts: Any, rows: Any, sets: Any, names: tuple[str, ...]
+        self, keys: Any, counts: Any, rows: Any, sets: Any, names: tuple[str, ...], fast: bool
     ) -> GraphPatterns:
         import numpy
 
         # Graphs with the same labels give a pattern the same key.
         known = self._known.setdefault(names, {})
         slots = numpy.flatnonzero(keys >= 0)
-        slots = slots[numpy.argsort(keys[slots])]
+        found = keys[slots]
+        order = numpy.argsort(found)
+        slots, found = slots[order], found[order]
         numbers = []
-        for key in keys[slots].tolist():
+        for key in found.tolist():
             number = known.get(key)
             if number is None:
                 number = self._numbers.setdefault(_unpack(key, names), len(self._numbers))
                 known[key] = number
             numbers.append(number)
-        position = numpy.empty(len(keys), numpy.int64)
-        position[slots] = numpy.arange(len(slots))
-        owners = position[rows]
+        counted = counts[slots]
+        kept = counted if self._keep is None else numpy.minimum(counted, self._keep)
+        # Where the next set of each slot goes: sets stand by pattern, as they were found.
+        following = numpy.zeros(len(keys), numpy.int64)
+        following[slots] = numpy.cumsum(kept) - kept
+        grouped = numpy.empty_like(sets)
+        (compiled(group_sets) if fast else group_sets)(rows, sets, following, grouped)
         return GraphPatterns(
             numbers=numpy.array(numbers, numpy.int64),
-            counts=counts[slots],
-            kept=numpy.bincount(owners, minlength=len(slots)),
-            sets=sets[numpy.argsort(owners, kind="stable")],
-            pairs=keys[slots] >= PAIR_FLAG,
+            counts=counted,
+            kept=kept,
+            sets=grouped,
+            pairs=found >= PAIR_FLAG,
         )
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    return [one for one, _ in pairs], [other for _, other in pairs]
 
 
 @cache
 def _plain_tables() -> tuple[list[int], list[int]]:
     orders, relations = order_table()
     return orders.tolist(), relations.tolist()
-
-
-def _reachability(graph: MotifInput, width: int) -> bytes:
-    """For each node, ``width`` bytes of bits: the nodes that a path leads to."""
-    following: list[list[int]] = [[] for _ in graph.labels]
-    for source, target in graph.edges:
-        following[source].append(target)
-    reached = [0] * len(following)
-    for node in range(len(following) - 1, -1, -1):
-        row = 0
-        for target in sorted(following[node]):
-            # What a nearer successor reaches already needs no second union.
-            if not row >> target & 1:
-                row |= reached[target] | 1 << target
-        reached[node] = row
-    return b"".join([row.to_bytes(width, "little") for row in reached])
 
 
 def pack(pattern: Pattern, rank: Mapping[str, int]) -> int:

@@ -158,3 +158,20 @@ def enumerate_sets(
         for place in range(starts[first], starts[first + 1]):
             near_first[targets[place]] = 0
     return kept
+
+
+def group_sets(rows: Any, sets: Any, following: Any, grouped: Any) -> None:
+    """Puts kept sets of one pattern side by side, in the order in which they were found.
+
+    Args:
+        rows: For each set, the slot of its pattern.
+        sets: The sets; shape (rows, 3).
+        following: For each slot, where its next set goes; changed in place.
+        grouped: Receives the sets.
+    """
+    for place in range(len(rows)):
+        at = following[rows[place]]
+        following[rows[place]] = at + 1
+        grouped[at, 0] = sets[place, 0]
+        grouped[at, 1] = sets[place, 1]
+        grouped[at, 2] = sets[place, 2]

@@ -4,7 +4,7 @@ Source: MAC-Bench, section 3.2.1, Eq. 3 and appendix F.1 (local collaboration pa
 For runs, where no subtask types exist, a node's type is its role and its kind.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from graphstore.errors import UsageError
@@ -123,13 +123,15 @@ class VertexGraph:
 
     Attributes:
         labels: The type of each vertex; None leaves it out of patterns.
-        edges: Pairs of positions; among nodes the smaller first.
+        sources: Of each edge, ascending.
+        targets: Of each edge; among nodes the larger position.
         couplings: Pairs of positions, the smaller first.
     """
 
-    labels: tuple[str | None, ...]
-    edges: tuple[tuple[int, int], ...]
-    couplings: tuple[tuple[int, int], ...]
+    labels: Sequence[str | None]
+    sources: list[int]
+    targets: list[int]
+    couplings: list[tuple[int, int]]
 
     @classmethod
     def of(
@@ -139,28 +141,42 @@ class VertexGraph:
         if options.vertices == "agents":
             # An agent has a role, a kind and a name like a node.
             labels = [label_of(agent) for agent in graph.agents]  # type: ignore[arg-type]
-            return cls(tuple(labels), tuple(agent_links(graph)), ())
-        index = {node.id: node.index for node in graph.nodes}
-        kinds = options.node_kinds
+            links = agent_links(graph)
+            return cls(labels, [one for one, _ in links], [other for _, other in links], [])
+        index = {node.id: place for place, node in enumerate(graph.nodes)}
+        labels = list(map(label_of, graph.nodes))
+        if options.node_kinds is not None:
+            for place, node in enumerate(graph.nodes):
+                if node.kind not in options.node_kinds:
+                    labels[place] = None
         return cls(
-            tuple(
-                [
-                    label_of(node) if kinds is None or node.kind in kinds else None
-                    for node in graph.nodes
-                ]
-            ),
-            tuple([(index[edge.source], index[edge.target]) for edge in graph.edges]),
-            tuple([(index[pair.source], index[pair.target]) for pair in graph.couplings]),
+            labels,
+            [index[edge.source] for edge in graph.edges],
+            [index[edge.target] for edge in graph.edges],
+            [(index[pair.source], index[pair.target]) for pair in graph.couplings],
         )
+
+    @property
+    def edges(self) -> list[tuple[int, int]]:
+        """Pairs of positions."""
+        return list(zip(self.sources, self.targets, strict=True))
 
     @property
     def motif_input(self) -> MotifInput:
         """What the search among nodes needs."""
-        return MotifInput.of(
-            [label or "" for label in self.labels],
-            self.edges,
-            self.couplings,
-            [place for place, label in enumerate(self.labels) if label is None],
+        labels: list[str] = []
+        out: list[int] = []
+        for place, label in enumerate(self.labels):
+            labels.append(label or "")
+            if label is None:
+                out.append(place)
+        return MotifInput.of_columns(
+            labels,
+            self.sources,
+            self.targets,
+            [one for one, _ in self.couplings],
+            [other for _, other in self.couplings],
+            out,
         )
 
 
@@ -170,40 +186,47 @@ def _mine_graph(
     label_of: LabelOf,
     search: MotifSearch | DirectedSearch,
 ) -> tuple[MinedGraph, GraphPatterns | None]:
-    agents = options.vertices == "agents"
-    size = len(graph.agents if agents else graph.nodes)
-    row = MinedGraph(
-        id=graph.id,
-        task=graph.task.id,
-        nodes=size,
-        edges=len(agent_links(graph) if agents else graph.edges),
-        couplings=0 if agents else len(graph.couplings),
-        pairs=None,
-        triples=None,
-    )
+    size = len(graph.agents if options.vertices == "agents" else graph.nodes)
     if size > options.max_nodes:
-        return replace(
-            row, skipped=f"{size} {options.vertices}, more than max_nodes = {options.max_nodes}"
-        ), None
+        reason = f"{size} {options.vertices}, more than max_nodes = {options.max_nodes}"
+        return _left_out(graph, options, reason), None
     vertices = VertexGraph.of(graph, options, label_of)
     given = vertices.motif_input
     bound = given.bound
     if bound > options.max_sets:
-        return replace(
-            row,
-            skipped=f"up to {bound} connected sets, more than max_sets = {options.max_sets}",
-        ), None
+        reason = f"up to {bound} connected sets, more than max_sets = {options.max_sets}"
+        return _left_out(graph, options, reason), None
     if isinstance(search, DirectedSearch):
         found = search.find(vertices.labels, vertices.edges)
     else:
         found = search.find(given)
     pairs = int(found.counts[found.pairs].sum())
     triples = int(found.counts.sum()) - pairs
-    return replace(
-        row,
+    return MinedGraph(
+        id=graph.id,
+        task=graph.task.id,
+        nodes=size,
+        edges=len(vertices.sources),
+        couplings=len(vertices.couplings),
         pairs=pairs if 2 in options.sizes else None,
         triples=triples if 3 in options.sizes else None,
     ), found
+
+
+def _left_out(
+    graph: CollaborationGraph, options: MotifConfiguration, reason: str
+) -> MinedGraph:
+    agents = options.vertices == "agents"
+    return MinedGraph(
+        id=graph.id,
+        task=graph.task.id,
+        nodes=len(graph.agents if agents else graph.nodes),
+        edges=len(agent_links(graph) if agents else graph.edges),
+        couplings=0 if agents else len(graph.couplings),
+        pairs=None,
+        triples=None,
+        skipped=reason,
+    )
 
 
 def _library(

@@ -31,7 +31,8 @@ from mining.motif_enumeration import pack
 from mining.motif_kernel import enumerate_sets
 from mining.motif_library import Motif, MotifConfiguration, MotifLibrary
 from mining.motifs import LABELS, LabelOf, VertexGraph
-from mining.swap_kernel import fill_neighbours, swap_edges
+from mining.neighbour_kernel import fill_neighbours
+from mining.swap_kernel import swap_edges
 
 if TYPE_CHECKING:
     import pandas
@@ -359,8 +360,8 @@ class _NodeCounter:
         self._known, self._places = self._keys[names]
         self._sources = sources
         self._labels = numpy.array([rank[one or ""] for one in vertices.labels], numpy.int64)
-        self._left_out = numpy.array([one is None for one in vertices.labels], bool)
-        self._coupled = numpy.array(vertices.couplings, numpy.int64).reshape(-1, 2)
+        self._left_out = numpy.array([one is None for one in vertices.labels], numpy.uint8)
+        self._coupled = numpy.array(vertices.couplings, numpy.int64).reshape(-1, 2).T.copy()
         self._width = (size + 7) // 8 if configuration.indirect else 0
         ends = 2 * (len(sources) + len(vertices.couplings))
         self._starts = numpy.empty(size + 1, numpy.int64)
@@ -379,7 +380,8 @@ class _NodeCounter:
         compiled(fill_neighbours)(
             self._sources,
             targets,
-            self._coupled,
+            self._coupled[0],
+            self._coupled[1],
             self._left_out,
             self._starts,
             self._near,

@@ -128,10 +128,14 @@ def test_patterns_equal_a_search_by_the_definition(graph, indirect, sizes):
 @settings(max_examples=40, deadline=None)
 @given(graphs(largest=14))
 def test_the_compiled_kernel_finds_the_same(graph):
-    plain = mine_motifs([graph], EVERYTHING)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mining.motif_enumeration, "_USED", set())
+        patch.setattr(mining.motif_enumeration, "_PLAIN_SETS", 10**9)
+        plain = mine_motifs([graph], EVERYTHING)
+        assert not mining.motif_enumeration._USED
         patch.setattr(mining.motif_enumeration, "_PLAIN_SETS", -1)
         compiled = mine_motifs([graph], EVERYTHING)
+        assert mining.motif_enumeration._USED
     assert compiled.hash == plain.hash
     assert list(compiled.occurrences()) == list(plain.occurrences())
 

@@ -23,7 +23,8 @@ from mining.significance import (
     holm,
     motif_significance,
 )
-from mining.swap_kernel import fill_neighbours, swap_edges
+from mining.neighbour_kernel import fill_neighbours
+from mining.swap_kernel import swap_edges
 from tests.mining.test_motifs import graphs, make_graph
 from tests.strategies import graphs as any_graphs
 
@@ -265,7 +266,8 @@ def test_neighbours_are_filled_like_a_slow_list(graph, data):
     fill_neighbours(
         numpy.array([source for source, _ in edges], numpy.int64),
         numpy.array([target for _, target in edges], numpy.int64),
-        numpy.array(coupled, numpy.int64).reshape(-1, 2),
+        [one for one, _ in coupled],
+        [other for _, other in coupled],
         left_out,
         starts,
         near,
