@@ -59,7 +59,7 @@ def solve(
     k: int,
     weights: Any = None,
     *,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
     starts: int = 10,
     start: Start | Sequence[int] = "k-medoids++",
     solver: Solver = "fasterpam",
@@ -77,7 +77,7 @@ def solve(
         distances: Shape (n, n), symmetric, float32 or float64; not checked.
         k: At least 1, at most the number of points with positive weight.
         weights: Shape (n,), not negative; all 1 where None.
-        seed: For the starts and the order of trying.
+        seed: One or more numbers, not negative: for the starts and the order of trying.
         starts: How many; one for ``build``, and for medoids that are given.
         start: How starts are made, or the medoids to start from.
         solver: ``fasterpam``, ``alternate``, or ``scikit-learn-extra`` where that is
@@ -100,18 +100,19 @@ def solve(
     if solver not in SOLVERS:
         raise UsageError(f"there is no solver {solver!r}; choose one of {', '.join(SOLVERS)}")
     if solver == "scikit-learn-extra":
-        return _by_scikit_learn_extra(matrix, mass, k, seed, max_iterations)
+        return _by_scikit_learn_extra(matrix, mass, k, max_iterations)
+    seeds = [seed] if isinstance(seed, int) else list(seed)
     search = _Search(matrix, mass, candidates, k, solver, max_iterations)
     if not isinstance(start, str):
         begins = [search.given(start)]
-        generators = [numpy.random.default_rng([seed, 0])]
+        generators = [numpy.random.default_rng([*seeds, 0])]
     else:
         if start not in STARTS:
             raise UsageError(f"there is no start {start!r}; choose one of {', '.join(STARTS)}")
         count = 1 if start == "build" or k == 1 else starts
         if count < 1:
             raise UsageError("there must be at least one start")
-        generators = [numpy.random.default_rng([seed, number]) for number in range(count)]
+        generators = [numpy.random.default_rng([*seeds, number]) for number in range(count)]
         begins = [None] * count
 
     def attempt(number: int) -> tuple[Any, int]:
@@ -195,7 +196,6 @@ class _Search:
             return self._alternate(begin)
         points, k = len(self.matrix), self.k
         order = generator.permutation(self.candidates)
-        near = numpy.empty(points, self.matrix.dtype)
         # The scale of the losses: what the medoid of all points would cost at most.
         scale = float(self.weights @ self.matrix[begin[0]])
         rounds = compiled(kernel.swap_medoids, threads=True)(
@@ -207,8 +207,8 @@ class _Search:
             begin,
             numpy.empty(points, numpy.int32),
             numpy.empty(points, numpy.int32),
-            near,
-            numpy.empty_like(near),
+            numpy.empty(points),
+            numpy.empty(points),
             numpy.empty(k),
             numpy.empty(k),
             numpy.empty(points + 1, numpy.int32),
@@ -237,7 +237,7 @@ class _Search:
 
 
 def _by_scikit_learn_extra(
-    matrix: Any, weights: Any, k: int, seed: int, max_iterations: int
+    matrix: Any, weights: Any, k: int, max_iterations: int
 ) -> MedoidSolution:
     try:
         theirs = importlib.import_module("sklearn_extra.cluster")
@@ -258,7 +258,6 @@ def _by_scikit_learn_extra(
         method="pam",
         init="build",
         max_iter=max_iterations,
-        random_state=seed,
     ).fit(matrix)
     return _solution(matrix, weights, model.medoid_indices_, int(model.n_iter_))
 

@@ -35,6 +35,10 @@ def swap_medoids(
     row prices its swaps with all medoids; each improving swap is done at once. A point of
     weight w counts w times. The search ends after a full round without a swap.
 
+    Differences are taken in double precision, whatever the distances are. In single precision
+    rounding can make a swap and its reversal both seem to save a little, and the search would
+    go round in circles.
+
     A look first lists the points that a candidate would take or become the second choice of,
     without a branch, and then prices those alone.
 
@@ -47,7 +51,7 @@ def swap_medoids(
         medoids: At least two points; receives the result.
         nearest: Room for n integers: position of the nearest medoid.
         runner_up: Likewise: of the second nearest.
-        near: Room for n distances.
+        near: Room for n distances in double precision.
         second: Likewise.
         removal: Room for a sum for each medoid.
         change: Likewise.
@@ -59,7 +63,6 @@ def swap_medoids(
     """
     points = len(weights)
     k = len(medoids)
-    zero = distances[0, 0] * 0
     for point in range(points):
         if weights[point] == 0:
             near[point] = second[point] = LEFT_OUT
@@ -101,7 +104,7 @@ def swap_medoids(
                 point = hits[hit]
                 value = row[point]
                 weight = weights[point]
-                shared += weight * min(value - near[point], zero)
+                shared += weight * min(value - near[point], 0.0)
                 change[nearest[point]] += weight * (max(value, near[point]) - second[point])
             best = 0
             for place in range(1, k):
@@ -144,7 +147,9 @@ def swap_medoids(
                 removal[place] = 0.0
             for point in range(points):
                 if weights[point] != 0:
-                    removal[nearest[point]] += weights[point] * (second[point] - near[point])
+                    removal[nearest[point]] += weights[point] * (
+                        float(second[point]) - near[point]
+                    )
         if not swapped:
             return step + 1
     return -1

@@ -138,6 +138,21 @@ def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(solver):
     assert len(others) > 1
 
 
+@pytest.mark.parametrize("form", [numpy.float32, numpy.float64])
+def test_equal_points_do_not_send_the_search_round_in_circles(form):
+    generator = numpy.random.default_rng(8)
+    rows = generator.normal(size=(60, 3))
+    rows = rows[generator.integers(0, 60, 400)]
+    distances = (cdist(rows, rows) / 7).astype(form)
+    weights = 1 / generator.integers(2, 15, 400)
+    rounds = [
+        solve(distances, k, weights, seed=seed, starts=1).iterations
+        for k in (5, 10, 20)
+        for seed in range(10)
+    ]
+    assert max(rounds) < 15
+
+
 def test_more_starts_never_do_worse():
     distances, weights, _ = random_instance(6, points=150, columns=5)
     losses = [solve(distances, 12, weights, starts=starts).loss for starts in (1, 2, 5, 20)]

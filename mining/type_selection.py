@@ -1,0 +1,191 @@
+"""How many subtask types: cohesion, less instability, less low support.
+
+Source: MAC-Bench, appendix F.1, "subtask types", last paragraph.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphstore.errors import UsageError
+
+Progress = Callable[[int, int], None]
+"""Told how many fits are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypeChoice:
+    """What one number of types is worth.
+
+    Attributes:
+        k: Number of types.
+        loss: Weighted sum of distances to the nearest medoid: every task weighs 1.
+        cohesion: Share of the loss with one medoid that is saved, 0 to 1; 0 where nothing can
+            be saved, since all leaves are alike.
+        instability: Share of the pairs of leaves of one type that a refit without one task
+            parts, averaged over refits, 0 to 1. None where no refit could tell: there is one
+            task only, or no two leaves of one type.
+        low_support: Share of types with leaves of fewer tasks than the support asked for.
+        score: Cohesion less the weighted other two; an unknown instability counts 0.
+        refits: Number of refits that could tell.
+    """
+
+    k: int
+    loss: float
+    cohesion: float
+    instability: float | None
+    low_support: float
+    score: float
+    refits: int
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionOptions:
+    """How candidates are fitted and scored.
+
+    Attributes:
+        candidates: Numbers of types, ascending.
+        instability_weight: What a full instability costs.
+        low_support_weight: What types without support cost, if all are.
+        min_task_support: Tasks that a type needs.
+        refits: How many tasks are left out in turn, drawn by the seed; None for all.
+        starts: Of each fit.
+        refit_starts: Of each refit.
+        solver: Of all.
+        seed: Of all.
+    """
+
+    candidates: tuple[int, ...]
+    instability_weight: float
+    low_support_weight: float
+    min_task_support: int
+    refits: int | None
+    starts: int
+    refit_starts: int
+    solver: Any
+    seed: int
+
+
+def select_types(
+    distances: Any,
+    weights: Any,
+    tasks: Any,
+    options: SelectionOptions,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Any, tuple[TypeChoice, ...]]:
+    """Fits each candidate and scores it.
+
+    Args:
+        distances: Shape (n, n), with n at least 1.
+        weights: Shape (n,), positive.
+        tasks: For each leaf, the number of its task, from 0 without gaps; shape (n,).
+        options: Candidates above n are passed over.
+        threads: How many starts run at once; the result does not depend on it.
+        progress: Told after each fit.
+
+    Returns:
+        The best candidate's :class:`mining.k_medoids.MedoidSolution` (the smallest number of
+        types in a tie), and what each candidate is worth.
+
+    Raises:
+        UsageError: There are fewer leaves than any candidate asks for.
+    """
+    from mining.k_medoids import solve
+
+    count = len(weights)
+    candidates = [k for k in options.candidates if k <= count]
+    if not candidates:
+        raise UsageError(
+            f"{count} leaves are too few for {min(options.candidates)} types, the fewest "
+            "that were asked for"
+        )
+    omitted = _omitted(int(tasks.max()) + 1, options)
+    fits = len(candidates) * (1 + len(omitted))
+    done = 0
+    settings = {"solver": options.solver, "threads": threads}
+    single = solve(distances, 1, weights, seed=options.seed, **settings).loss
+    best: tuple[float, Any] | None = None
+    choices: list[TypeChoice] = []
+    for k in candidates:
+        fit = solve(
+            distances, k, weights, seed=[options.seed, k], starts=options.starts, **settings
+        )
+        parted: list[float] = []
+        for task in omitted:
+            if progress is not None:
+                progress(done, fits)
+            done += 1
+            kept = tasks != task
+            refit = solve(
+                distances,
+                min(k, int(kept.sum())),
+                weights * kept,
+                seed=[options.seed, k, 1 + task],
+                starts=options.refit_starts,
+                **settings,
+            )
+            share = parted_pairs(fit.labels[kept], refit.labels[kept])
+            if share is not None:
+                parted.append(share)
+        done += 1
+        instability = sum(parted) / len(parted) if parted else None
+        cohesion = max(0.0, 1 - fit.loss / single) if single > 0 else 0.0
+        low = _low_support(fit.labels, tasks, k, options.min_task_support)
+        score = (
+            cohesion
+            - options.instability_weight * (instability or 0.0)
+            - options.low_support_weight * low
+        )
+        choices.append(TypeChoice(k, fit.loss, cohesion, instability, low, score, len(parted)))
+        if best is None or score > best[0] + 1e-12:
+            best = (score, fit)
+    if progress is not None:
+        progress(fits, fits)
+    assert best is not None
+    return best[1], tuple(choices)
+
+
+def parted_pairs(before: Sequence[int], after: Sequence[int]) -> float | None:
+    """Share of the pairs with one label before that have two labels after.
+
+    Args:
+        before: Labels, not negative; shape (n,).
+        after: Likewise, of the same points.
+
+    Returns:
+        Between 0 and 1; None where no two points had one label.
+    """
+    import numpy
+
+    old, new = numpy.asarray(before), numpy.asarray(after)
+    if not len(old):
+        return None
+    width = int(new.max()) + 1
+    together = numpy.bincount(old).astype(object)
+    still = numpy.bincount(old * width + new).astype(object)
+    pairs = int((together * (together - 1)).sum())
+    if not pairs:
+        return None
+    return float(1 - int((still * (still - 1)).sum()) / pairs)
+
+
+def _omitted(tasks: int, options: SelectionOptions) -> list[int]:
+    if tasks < 2:
+        return []
+    if options.refits is None or options.refits >= tasks:
+        return list(range(tasks))
+    import numpy
+
+    generator = numpy.random.default_rng([options.seed, tasks])
+    return sorted(generator.choice(tasks, options.refits, replace=False).tolist())
+
+
+def _low_support(labels: Any, tasks: Any, k: int, needed: int) -> float:
+    import numpy
+
+    width = int(tasks.max()) + 1
+    pairs = numpy.unique(labels * width + tasks)
+    support = numpy.bincount(pairs // width, minlength=k)
+    return float((support < needed).mean())
