@@ -102,11 +102,15 @@ class ClaudeCodeReader:
     def _graph(
         self, files: Sequence[TraceFile], context: ReadContext, run: Run, *, is_damaged: bool
     ) -> CollaborationGraph | None:
+        if not run.records:
+            return None
         used = [files[place] for place in sorted({record.file for record in run.records})]
         builder = context.builder(self, used[0], b"", record=run.name)
         threads = Threads(run.records, builder)
         if not threads.items:
             return None
+        sessions = (record.line.session() for record in threads.records)
+        builder.record = next((name for name in sessions if name is not None), None)
         builder.content = b"".join(record.digest for record in threads.records)
         if len(used) > 1:
             builder.uri = " + ".join(file.uri for file in used)

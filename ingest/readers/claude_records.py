@@ -92,6 +92,26 @@ class Record:
         self.parent = line.parent_uuid if isinstance(line.parent_uuid, str) else None
 
 
+def in_order_of_files(records: list[Record]) -> list[Record]:
+    """The records with their files in order of time, whatever order they were named in."""
+    parts = list(_by_file(records).values())
+    if len(parts) == 1:
+        return records
+    parts.sort(key=lambda part: (_first_time(part), part[0].digest))
+    return [record for part in parts for record in part]
+
+
+def _by_file(records: list[Record]) -> dict[int, list[Record]]:
+    found: dict[int, list[Record]] = {}
+    for record in records:
+        found.setdefault(record.file, []).append(record)
+    return found
+
+
+def _first_time(records: list[Record]) -> int:
+    return next((record.time for record in records if record.time is not None), 0)
+
+
 def merge(
     records: list[Record], opened_after: Callable[[Record], Record | None]
 ) -> list[Record]:
@@ -101,15 +121,13 @@ def merge(
         records: By file, in the order of lines.
         opened_after: The record of the call that opened a record's thread, where it is known.
     """
-    by_file: dict[int, list[Record]] = {}
-    for record in records:
-        by_file.setdefault(record.file, []).append(record)
+    by_file = _by_file(records)
     # Where times are equal, a sub-agent's file comes first: its call is done after it.
     streams = sorted(
         by_file.values(),
         key=lambda part: (
             any(record.thread is None for record in part),
-            part[0].time or 0,
+            _first_time(part),
             part[0].digest,
         ),
     )

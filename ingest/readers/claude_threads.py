@@ -12,7 +12,7 @@ from typing import Any
 
 from graphstore.builder import GraphBuilder
 from graphstore.model import AccessMode, Attributes
-from ingest.readers.claude_records import Record, blocks_of, decoded, merge
+from ingest.readers.claude_records import Record, blocks_of, decoded, in_order_of_files, merge
 from ingest.readers.claude_spawns import SPAWNING, Spawned, name_threads, with_progress
 from ingest.readers.claude_texts import queued_text, result_text
 from ingest.readers.claude_usage import add_usage
@@ -77,6 +77,7 @@ class Threads:
         self._step_of: dict[str, Step] = {}
         self._returned: set[str] = set()
         self._asked_of: dict[str, str] = {}
+        records = in_order_of_files(records)
         name_threads(records)
         records = with_progress(records)
         self._spawned = Spawned(records)

@@ -307,9 +307,9 @@ def test_a_session_goes_on_in_another_file():
     for value in values[10:]:
         value["sessionId"] = "another"
     first, second = written(values[:10]), written(values[10:])
-    for files in ((first, second), (second, first)):
-        graph = read(*files)
-        assert len(graph.nodes) == 10
+    one, other = read(first, second), read(second, first)
+    assert len(one.nodes) == 10
+    assert (one.id, one.nodes, one.edges) == (other.id, other.nodes, other.edges)
 
 
 def test_damaged_lines_are_named_and_the_rest_is_read():
