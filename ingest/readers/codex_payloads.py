@@ -16,6 +16,24 @@ SPAWN = frozenset({"spawn_agent"})
 PROMPTS = ("message", "prompt", "items", "text")
 """Where a call that speaks to another thread keeps what it says."""
 
+ITEMS = {
+    "UserMessage": "user_message",
+    "AgentMessage": "agent_message",
+    "Reasoning": "agent_reasoning",
+}
+"""Events of items, as the events that say the same."""
+
+CALLS = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "local_shell_call": "action",
+    "web_search_call": "action",
+    "tool_search_call": "arguments",
+    "image_generation_call": "revised_prompt",
+    "mcp_tool_call": "arguments",
+}
+"""Response items that are calls, and where each keeps its arguments."""
+
 _EXIT = re.compile(r"\A(?:Exit code: |Process exited with code )(-?\d+)")
 _KNOWN = frozenset(
     {"type", "name", "call_id", "id", "arguments", "input", "action", "status", "role"}

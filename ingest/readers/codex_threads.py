@@ -12,6 +12,8 @@ from typing import Any
 from graphstore.builder import GraphBuilder
 from graphstore.model import Attributes, Role, Status
 from ingest.readers.codex_payloads import (
+    CALLS,
+    ITEMS,
     PROMPTS,
     SPAWN,
     arguments_of,
@@ -51,21 +53,7 @@ _INJECTED = re.compile(r"\s*(?:<[a-z_]+>|# AGENTS\.md instructions)")
 _NOTIFIED = re.compile(
     r"\s*<subagent_notification>\s*(\{.*\})\s*</subagent_notification>", re.S
 )
-_ITEMS = {
-    "UserMessage": "user_message",
-    "AgentMessage": "agent_message",
-    "Reasoning": "agent_reasoning",
-}
 _COUNTS = ("input_tokens", "output_tokens")
-_CALLS = {
-    "function_call": "arguments",
-    "custom_tool_call": "input",
-    "local_shell_call": "action",
-    "web_search_call": "action",
-    "tool_search_call": "arguments",
-    "image_generation_call": "revised_prompt",
-    "mcp_tool_call": "arguments",
-}
 
 
 class Threads:
@@ -143,7 +131,7 @@ class Threads:
                 self._message(record, thread, text_of(payload.get("role")), content_of(payload))
             elif kind == "reasoning":
                 self._think(record, thread, payload)
-            elif isinstance(kind, str) and kind in _CALLS:
+            elif isinstance(kind, str) and kind in CALLS:
                 self._call(record, thread)
             elif isinstance(kind, str) and kind.endswith("_output"):
                 self._output(record, thread)
@@ -168,7 +156,7 @@ class Threads:
         text = text_of(payload.get("message", payload.get("text")))
         if kind == "item_completed" and isinstance(item := payload.get("item"), dict):
             # The same again as an item of its own.
-            kind = _ITEMS.get(text_of(item.get("type")) or "", kind)
+            kind = ITEMS.get(text_of(item.get("type")) or "", kind)
             text = "\n".join(texts_of(item.get("content", item.get("text")))) or None
         if kind in ("user_message", "agent_message", "agent_reasoning") and text is not None:
             role = {"user_message": "user", "agent_message": "assistant"}.get(kind, "thought")
@@ -259,7 +247,7 @@ class Threads:
         kind = text_of(payload.get("type")) or ""
         name = text_of(payload.get("name")) or kind.removesuffix("_call") or UNKNOWN_TOOL
         id = text_of(payload.get("call_id")) or text_of(payload.get("id"))
-        raw = payload.get(_CALLS[kind])
+        raw = payload.get(CALLS[kind])
         call = Call(
             name,
             id,
