@@ -62,7 +62,11 @@ class HuggingGptReader:
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds a list of tasks with id and dep, perhaps inside a text."""
-        return first_character(sample) in (b"[", b"{") and _SNIFF.search(sample) is not None
+        return (
+            first_character(sample) in (b"[", b"{")
+            and b'"dep' in sample
+            and _SNIFF.search(sample) is not None
+        )
 
     def read(
         self, file: TraceFile, context: ReadContext

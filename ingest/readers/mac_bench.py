@@ -22,7 +22,7 @@ from graphstore.model import Artifact, Attributes, CollaborationGraph, GraphKind
 from ingest import json_text
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers import mac_bench_records
-from ingest.readers.decoding import REPAIRED, first_character, short_name
+from ingest.readers.decoding import REPAIRED, first_character, has_key, short_name
 from ingest.readers.mac_bench_records import (
     AccessRecord,
     ArtifactRecord,
@@ -57,7 +57,11 @@ class MacBenchReader:
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample has the field ``mac_bench`` with a version."""
-        return first_character(sample) in (b"{", b"[") and _MARK.search(sample) is not None
+        return (
+            first_character(sample) in (b"{", b"[")
+            and has_key(sample, "mac_bench")
+            and _MARK.search(sample) is not None
+        )
 
     def read(
         self, file: TraceFile, context: ReadContext

@@ -60,7 +60,7 @@ class OpenMasGcomReader:
         """Whether the sample has the format's mark, or V and E with S or pi."""
         if first_character(sample) not in (b"{", b"["):
             return False
-        if _MARK.search(sample) is not None:
+        if has_key(sample, "openmas_gcom") and _MARK.search(sample) is not None:
             return True
         if not has_key(sample, "V"):
             return False
