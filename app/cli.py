@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from app.commands import data, measure, questions, roles
+from app.commands import coverage, data, measure, questions, roles
 from app.output import say
 from graphstore.errors import MasgraphError, StoreError
 
@@ -34,7 +34,7 @@ cli = typer.Typer(
         "3 the store cannot be used."
     ),
 )
-for module in (data, measure, questions, roles):
+for module in (data, measure, coverage, questions, roles):
     module.register(cli)
 
 

@@ -1,0 +1,236 @@
+"""``masgraph coverage``: how much of unseen tasks the mined patterns and rules already know."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from app.commands.options import (
+    DatasetOption,
+    JsonOption,
+    MethodOption,
+    QuietOption,
+    StoreOption,
+    TaskOption,
+    opened,
+)
+from app.output import print_json, print_table, progress, say
+from graphstore.errors import InputError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from mining.coverage import Coverage
+    from mining.coverage_result import Interval
+
+PART_TITLES = {
+    "covered": "covered",
+    "rare": "seen, below the support threshold",
+    "new_types": "known structure, other types",
+    "new_structure": "unknown structure",
+    "unjoined": "both patterns known, never joined so",
+    "new_patterns": "with a pattern that is not known",
+}
+
+
+def register(cli: typer.Typer) -> None:
+    """Adds the command of this module."""
+    cli.command("coverage")(coverage)
+
+
+def coverage(
+    store: StoreOption = None,
+    kind: Annotated[
+        Literal["decomposition", "run"], typer.Option(help="Which graphs to take.")
+    ] = "decomposition",
+    dataset: DatasetOption = None,
+    method: MethodOption = None,
+    task: TaskOption = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCHEME",
+            help="What types a node: types (learned from each mining subset; for "
+            "decompositions by default), role/kind (for runs), role, kind or name.",
+        ),
+    ] = None,
+    source: Annotated[
+        Literal["group", "category", "task"],
+        typer.Option(
+            help="Tasks of one source are never parted. group: the task's source group, else "
+            "its data set. category: the data set with the task's category. task: the source "
+            "group, else each task alone."
+        ),
+    ] = "group",
+    held_out: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of the tasks to hold out.")
+    ] = 0.3333333333333333,
+    hold_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Hold out this data set, category, source group or format instead. Can be "
+            "given again.",
+        ),
+    ] = None,
+    size: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="N",
+            help="Tasks to mine. Can be given again; by default 10, 25, 50, 75 and 100% of "
+            "those that are not held out.",
+        ),
+    ] = None,
+    sequences: Annotated[
+        int, typer.Option(min=1, help="Nested sequences of mining subsets.")
+    ] = 10,
+    min_task_support: Annotated[
+        int, typer.Option(min=1, help="Mined tasks that a pattern or rule must occur in.")
+    ] = 2,
+    seed: Annotated[
+        int, typer.Option(min=0, help="For the split, the subsets and the resamples.")
+    ] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Processes; by default one for each core."),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Compute on the Dask cluster with this scheduler (tcp://HOST:PORT) instead.",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the curves into this SVG file.")
+    ] = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Mine a part of the tasks and measure what of the others the patterns and rules cover."""
+    from mining.coverage import CoverageConfiguration, measure_coverage
+    from mining.motifs import MotifConfiguration
+    from mining.rules import RuleConfiguration
+    from mining.workers import Workers, available_cores
+
+    if plot is not None and plot.suffix.lower() != ".svg":
+        raise UsageError(f"plots are drawn as SVG: {plot} should end in .svg")
+    configuration = CoverageConfiguration(
+        labels=labels,
+        motifs=MotifConfiguration(min_task_support=min_task_support, kept_occurrences=None),
+        rules=RuleConfiguration(min_task_support=min_task_support),
+        level=source,
+        held_out=held_out,
+        held_out_sources=tuple(sorted(set(hold_out or ()))),
+        sizes=tuple(size) if size else None,
+        sequences=sequences,
+        seed=seed,
+    )
+    workers = Workers(jobs or available_cores(), dask)
+    with opened(store, read_only=True) as graph_store:
+        graphs = list(graph_store.graphs(kind=kind, dataset=dataset, method=method, task=task))
+    if not graphs:
+        raise NotFoundError(f"no {kind} matches: see what is there with  masgraph stats")
+    with progress("mining libraries", quiet=quiet or json) as reporter:
+        result = measure_coverage(graphs, configuration, workers=workers, progress=reporter)
+    if plot is not None:
+        _draw(result, plot)
+    if json:
+        print_json(result.to_dict())
+        return
+    _print(result)
+    if not quiet:
+        _say_what_is_missing(result)
+        if plot is not None:
+            say(f"Plot: {plot}")
+
+
+def _draw(result: "Coverage", path: Path) -> None:
+    from app.coverage_plot import coverage_svg
+
+    try:
+        path.write_text(coverage_svg(result), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+
+
+def _print(result: "Coverage") -> None:
+    held, mining = result.split.held_out, result.split.mining
+    print_table(
+        (
+            "covered",
+            "tasks mined",
+            "mean",
+            "least",
+            "greatest",
+            "interval",
+            "libraries",
+            "known",
+        ),
+        [
+            (
+                point.measure,
+                point.size,
+                _percent(point.mean),
+                _percent(point.low),
+                _percent(point.high),
+                _interval(point.interval),
+                point.libraries,
+                round(point.retained),
+            )
+            for point in result.curve
+        ],
+        title=f"Coverage of {len(held):,} held-out tasks ({result.split.held_out_groups:,} "
+        f"sources) by up to {len(mining):,} others ({result.split.mining_groups:,} sources)",
+    )
+    print_table(
+        ("occurrences", "of patterns", "of rules"),
+        _breakdown(result),
+        title=f"With {result.sizes[-1]:,} tasks mined, mean of the tasks' shares",
+    )
+    print_table(
+        ("collection", "held-out tasks", "patterns", "rules"),
+        [
+            (one.collection, one.tasks, _percent(one.patterns), _percent(one.rules))
+            for one in result.collections
+        ],
+        title="By collection",
+    )
+
+
+def _breakdown(result: "Coverage") -> list[tuple[Any, ...]]:
+    shares = {
+        (part.part, part.measure): part.share
+        for part in result.breakdown
+        if part.size == result.sizes[-1]
+    }
+    return [
+        (
+            title,
+            *(
+                _percent(shares[name, measure]) if (name, measure) in shares else ""
+                for measure in ("patterns", "rules")
+            ),
+        )
+        for name, title in PART_TITLES.items()
+    ]
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{share:.1%}"
+
+
+def _interval(interval: "Interval | None") -> str | None:
+    return None if interval is None else f"{interval[0]:.1%} to {interval[1]:.1%}"
+
+
+def _say_what_is_missing(result: "Coverage") -> None:
+    if result.split.held_out_groups < 2:
+        say("All held-out tasks come from one source: there is no interval.")
+    if result.left_out:
+        fewest = result.configuration.min_nodes
+        say(f"{len(result.left_out):,} tasks have fewer than {fewest} nodes and take no part.")
+    for counts in result.skipped:
+        say(f"A held-out task was not counted: {counts.skipped or counts.rules_skipped}.")
+    large = {graph for library in result.libraries for graph in library.skipped}
+    for graph in sorted(large):
+        say(f"{graph} was too large to be mined.")
+    say(f"Configuration {result.configuration_hash}, result {result.hash}.")
