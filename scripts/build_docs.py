@@ -15,6 +15,15 @@ from typer.main import get_command  # noqa: E402
 from app.cli import cli  # noqa: E402
 from graphstore.queries import QueryParameter, SavedQuery, saved_queries  # noqa: E402
 from graphstore.schema import LABELS, RELATIONS, Property  # noqa: E402
+from ingest.big_json import STREAMED_BYTES  # noqa: E402
+from ingest.files import (  # noqa: E402
+    BOMB_BYTES,
+    BOMB_RATIO,
+    PIPE_BYTES,
+    PIPE_SECONDS,
+    WHOLE_BYTES,
+)
+from ingest.pipeline import HOPELESS_RECORDS  # noqa: E402
 from ingest.registry import default_registry  # noqa: E402
 
 ENDS = ("warnings", "rejected")
@@ -241,6 +250,28 @@ def measured_formats() -> list[str]:
     ]
 
 
+def limits_of_files() -> list[str]:
+    """What the pipeline does with files that are large, packed or no files."""
+    return [
+        "## Large files and limits",
+        "",
+        f"- A file of one record a line, and an array of records above {STREAMED_BYTES >> 20} "
+        "MiB, is read record by record: it may be larger than memory. A file that is one run "
+        f"is read in one piece, up to {WHOLE_BYTES >> 30} GiB.",
+        "- Of an OTLP file above that size, each run is given once its last span has gone by; "
+        "the file is gone over twice.",
+        f"- Files may be compressed with gzip. One that grows past {BOMB_BYTES >> 20} MiB and "
+        f"{BOMB_RATIO} times its own size is refused; so is an archive that does, or that names "
+        "a path outside itself.",
+        f"- A pipe is kept on disk while it is read, up to {PIPE_BYTES >> 30} GiB. One that "
+        f"nobody writes to is given up after {PIPE_SECONDS:g} seconds.",
+        "- A link that leads back into a folder above is not followed.",
+        f"- A file of which {HOPELESS_RECORDS:,} records are rejected before one is read is not "
+        "read further.",
+        "",
+    ]
+
+
 def formats_page() -> str:
     """docs/formats.md."""
     readers = default_registry().readers()
@@ -268,6 +299,7 @@ def formats_page() -> str:
         ),
     ]
     lines += measured_formats()
+    lines += limits_of_files()
     for reader in readers:
         lines += [
             f"## {reader.format}",
