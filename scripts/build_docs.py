@@ -261,13 +261,13 @@ def limits_of_files() -> list[str]:
         "- Of an OTLP file above that size, each run is given once its last span has gone by; "
         "the file is gone over twice.",
         f"- Files may be compressed with gzip. One that grows past {BOMB_BYTES >> 20} MiB and "
-        f"{BOMB_RATIO} times its own size is refused; so is an archive that does, or that names "
-        "a path outside itself.",
+        f"{BOMB_RATIO} times its own size is refused; so is an archive that does, or that "
+        "names a path outside itself.",
         f"- A pipe is kept on disk while it is read, up to {PIPE_BYTES >> 30} GiB. One that "
         f"nobody writes to is given up after {PIPE_SECONDS:g} seconds.",
         "- A link that leads back into a folder above is not followed.",
-        f"- A file of which {HOPELESS_RECORDS:,} records are rejected before one is read is not "
-        "read further.",
+        f"- A file of which {HOPELESS_RECORDS:,} records are rejected before one is read is "
+        "not read further.",
         "",
     ]
 
