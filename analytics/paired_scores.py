@@ -2,26 +2,23 @@
 
 Source: OpenMAS-GCom, appendix B.6: common tasks are resampled and score differences computed
 within each replicate. The sign test is the exact binomial one; the randomization test flips
-the signs of differences (Fisher), of whole sources where tasks are grouped. Corrections for
-many comparisons: Holm (1979) and Benjamini and Hochberg (1995).
+the signs of differences (Fisher), of whole sources where tasks are grouped.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from analytics.corrections import Correction, adjust
 from analytics.statistics import FEW_UNITS, BootstrapConfiguration, Interval, bootstrap_mean
 from graphstore.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     import pandas
-
-Correction = Literal["holm", "benjamini-hochberg"]
-CORRECTIONS: tuple[str, ...] = get_args(Correction)
 
 TIE = 1e-9
 """Scores that differ by no more than this are tied: sums of fractions differ by rounding."""
@@ -346,46 +343,6 @@ def randomization_test(
         flipped = total - 2.0 * (bits.astype(numpy.float64) @ units)
         count += int((numpy.abs(flipped) >= bound).sum())
     return (1 + count) / (1 + draws)
-
-
-def adjust(
-    p_values: Sequence[float | None], correction: Correction
-) -> tuple[float | None, ...]:
-    """Adjusted p-values of one family; missing ones stay missing and do not count.
-
-    Args:
-        p_values: Each between 0 and 1, or None.
-        correction: ``holm`` or ``benjamini-hochberg``.
-
-    Raises:
-        UsageError: The correction is unknown, or a number is no probability.
-    """
-    if correction not in CORRECTIONS:
-        raise UsageError(
-            f"there is no correction {correction!r}; choose one of {', '.join(CORRECTIONS)}"
-        )
-    known = [value for value in p_values if value is not None]
-    if not all(0.0 <= value <= 1.0 for value in known):
-        raise UsageError("a p-value lies between 0 and 1")
-    if not known:
-        return tuple(p_values)
-    if correction == "holm":
-        adjusted = iter(_holm(known))
-    else:
-        from scipy.stats import false_discovery_control
-
-        adjusted = iter(false_discovery_control(known, method="bh").tolist())
-    return tuple(None if value is None else next(adjusted) for value in p_values)
-
-
-def _holm(p_values: list[float]) -> list[float]:
-    count = len(p_values)
-    adjusted = [0.0] * count
-    largest = 0.0
-    for rank, place in enumerate(sorted(range(count), key=lambda one: p_values[one])):
-        largest = max(largest, min(1.0, (count - rank) * p_values[place]))
-        adjusted[place] = largest
-    return adjusted
 
 
 def _conclusion(found: PairedComparison) -> str:

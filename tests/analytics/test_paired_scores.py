@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analytics.corrections import adjust
 from analytics.paired_scores import (
     SignCounts,
-    adjust,
     compare_many,
     compare_pair,
     mean_by_task,

@@ -1,0 +1,377 @@
+"""The measures of communication over many runs, by method or by the factors of a setting.
+
+Source: MASBench, sections 4.3, 5.4-5.6, B.2-B.4 and C.4: tasks count alike and repetitions
+of a task are averaged first; efficiency is the ratio of mean score to mean tokens; memory,
+protocol and routing are the mechanisms that settings differ in.
+"""
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from analytics.communication import (
+    CommunicationConfiguration,
+    RunCommunication,
+    measure_communication,
+    score_per_thousand_tokens,
+)
+from analytics.paired_scores import mean_by_task
+from graphstore.errors import UsageError
+from graphstore.model import CollaborationGraph
+
+if TYPE_CHECKING:
+    import pandas
+
+Measure = Literal[
+    "score",
+    "transmitted_tokens",
+    "message_phase_tokens",
+    "score_per_thousand",
+    "score_per_thousand_phase",
+    "contribution_entropy",
+]
+MEASURES: tuple[str, ...] = get_args(Measure)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundSummary:
+    """One round over many runs.
+
+    Attributes:
+        round: As the traces count.
+        runs: Number of runs that the score rests on.
+        carried: Those of them that had ended or proposed nothing new: their last score is
+            carried on, so that a curve does not rise because weak runs drop out.
+        score: Mean over runs of the standing score.
+        messages: Number of messages.
+        mean_tokens: Of a message; None without counts.
+        deviation_tokens: Sample standard deviation; None for fewer than two.
+        mean_characters: Of a message; None without contents.
+        deviation_characters: Sample standard deviation; None for fewer than two.
+    """
+
+    round: int
+    runs: int
+    carried: int
+    score: float | None
+    messages: int
+    mean_tokens: float | None
+    deviation_tokens: float | None
+    mean_characters: float | None
+    deviation_characters: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommunicationSummary:
+    """What the runs of one method, or of one setting, have in common.
+
+    Attributes:
+        group: The values of what was grouped by; None where a run does not record it.
+        runs: Number of runs.
+        tasks: Number of tasks.
+        means: Mean over tasks of each measure of :data:`MEASURES`, None where none has it;
+            the two scores per 1,000 tokens are ratios of means over the tasks that have both.
+        known: Number of tasks that each rests on.
+        rounds: Round by round.
+    """
+
+    group: tuple[str | None, ...]
+    runs: int
+    tasks: int
+    means: dict[str, float | None]
+    known: dict[str, int]
+    rounds: tuple[RoundSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedLevels:
+    """The levels of one factor while all other factors stay as they are.
+
+    Attributes:
+        factor: The factor.
+        others: The other factors with their levels.
+        levels: For each level the values by task id: what
+            :func:`analytics.paired_scores.compare_many` takes.
+    """
+
+    factor: str
+    others: tuple[tuple[str, str], ...]
+    levels: dict[str, dict[str, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class CommunicationReport:
+    """Many runs under one configuration.
+
+    Attributes:
+        configuration: What the measures were made with.
+        rows: One for each run, in the order in which the runs came.
+    """
+
+    configuration: CommunicationConfiguration
+    rows: tuple[RunCommunication, ...]
+
+    @property
+    def configuration_hash(self) -> str:
+        """Hash of the configuration (16 hex digits)."""
+        return self.configuration.hash
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """One line a run: what it is of, a column for each factor, the measures."""
+        import pandas
+
+        columns: dict[str, tuple[str, list[Any]]] = {
+            name: ("string", [getattr(row, name) for row in self.rows])
+            for name in ("run", "name", "task", "task_id", "method", "method_id")
+        }
+        for name in self.configuration.factors:
+            columns[name] = ("string", [dict(row.factors).get(name) for row in self.rows])
+        for name in MEASURES:
+            kind = "Int64" if name.endswith("_tokens") else "Float64"
+            columns[name] = (kind, [_value(row, name) for row in self.rows])
+        columns["agents"] = ("Int64", [row.agents for row in self.rows])
+        columns["missing"] = ("string", [" ".join(row.missing) or None for row in self.rows])
+        return pandas.DataFrame(
+            {name: pandas.Series(cells, dtype=kind) for name, (kind, cells) in columns.items()}
+        )
+
+    def rounds_to_pandas(self) -> "pandas.DataFrame":
+        """One line a run and round: ``run``, ``method``, ``round``, messages and scores."""
+        import pandas
+
+        lines = []
+        for row in self.rows:
+            messages = {one.round: one for one in row.lengths}
+            scores = {one.round: one for one in row.scores}
+            for number in sorted(messages.keys() | scores.keys()):
+                sent, scored = messages.get(number), scores.get(number)
+                lines.append(
+                    (
+                        row.run,
+                        row.method,
+                        number,
+                        sent.messages if sent else 0,
+                        _mean(sent.tokens) if sent else None,
+                        _mean(sent.characters) if sent else None,
+                        scored.mean if scored else None,
+                        scored.standing if scored else None,
+                        scored.answer if scored else None,
+                    )
+                )
+        kinds = {
+            "run": "string",
+            "method": "string",
+            "round": "Int64",
+            "messages": "Int64",
+            "mean_tokens": "Float64",
+            "mean_characters": "Float64",
+            "score": "Float64",
+            "standing": "Float64",
+            "answer": "Float64",
+        }
+        cells = list(zip(*lines, strict=True)) or [()] * len(kinds)
+        return pandas.DataFrame(
+            {
+                name: pandas.Series(list(column), dtype=kind)
+                for (name, kind), column in zip(kinds.items(), cells, strict=True)
+            }
+        )
+
+    def summaries(self, by: Sequence[str] = ("method",)) -> tuple[CommunicationSummary, ...]:
+        """Means for each method, or for each combination of factors.
+
+        Args:
+            by: ``method`` and names of factors.
+
+        Returns:
+            Sorted by the values; missing ones come last.
+
+        Raises:
+            UsageError: A name is neither.
+        """
+        groups: dict[tuple[str | None, ...], list[RunCommunication]] = {}
+        for row in self.rows:
+            groups.setdefault(self._key(row, by), []).append(row)
+        order = sorted(groups, key=lambda key: [(one is None, one or "") for one in key])
+        return tuple(_summary(key, groups[key]) for key in order)
+
+    def task_values(
+        self, measure: Measure, by: Sequence[str] = ("method",)
+    ) -> dict[tuple[str | None, ...], dict[str, float | None]]:
+        """One value for each group and task id: what comparisons are made of.
+
+        Raises:
+            UsageError: There is no such measure, or no such factor.
+        """
+        if measure not in MEASURES:
+            raise UsageError(
+                f"there is no measure {measure!r}; choose one of {', '.join(MEASURES)}"
+            )
+        groups: dict[tuple[str | None, ...], list[RunCommunication]] = {}
+        for row in self.rows:
+            groups.setdefault(self._key(row, by), []).append(row)
+        return {
+            key: mean_by_task((row.task_id, _value(row, measure)) for row in rows)
+            for key, rows in groups.items()
+        }
+
+    def matched_levels(self, factor: str, measure: Measure) -> tuple[MatchedLevels, ...]:
+        """The levels of a factor, compared only where all other factors agree.
+
+        Runs that do not record the factor are left out; so are settings with one level.
+
+        Raises:
+            UsageError: There is no such measure, or no such factor.
+        """
+        others = [name for name in self.configuration.factors if name != factor]
+        found: dict[tuple[tuple[str, str], ...], dict[str, dict[str, float | None]]] = {}
+        for key, values in self.task_values(measure, (factor, *others)).items():
+            level, rest = key[0], key[1:]
+            if level is not None:
+                setting = tuple(
+                    (name, one)
+                    for name, one in zip(others, rest, strict=True)
+                    if one is not None
+                )
+                found.setdefault(setting, {})[level] = values
+        return tuple(
+            MatchedLevels(factor, setting, dict(sorted(levels.items())))
+            for setting, levels in sorted(found.items())
+            if len(levels) > 1
+        )
+
+    def _key(self, row: RunCommunication, by: Sequence[str]) -> tuple[str | None, ...]:
+        for name in by:
+            if name != "method" and name not in self.configuration.factors:
+                known = ", ".join(("method", *self.configuration.factors))
+                raise UsageError(f"runs cannot be grouped by {name!r}; choose from {known}")
+        factors = dict(row.factors)
+        return tuple(row.method if name == "method" else factors.get(name) for name in by)
+
+
+def evaluate_communication(
+    graphs: Iterable[CollaborationGraph],
+    configuration: CommunicationConfiguration | None = None,
+) -> CommunicationReport:
+    """The measures of many runs; the runs are taken one by one and not kept.
+
+    Raises:
+        UsageError: One of the graphs is a decomposition.
+    """
+    options = configuration or CommunicationConfiguration()
+    return CommunicationReport(
+        options, tuple([measure_communication(graph, options) for graph in graphs])
+    )
+
+
+def summaries_to_pandas(summaries: Iterable[CommunicationSummary]) -> "pandas.DataFrame":
+    """One line a group: ``group``, ``runs``, ``tasks`` and the mean of each measure."""
+    import pandas
+
+    found = list(summaries)
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "group": ("string", [", ".join(one or "?" for one in s.group) for s in found]),
+        "runs": ("Int64", [one.runs for one in found]),
+        "tasks": ("Int64", [one.tasks for one in found]),
+    }
+    columns |= {name: ("Float64", [one.means[name] for one in found]) for name in MEASURES}
+    return pandas.DataFrame(
+        {name: pandas.Series(cells, dtype=kind) for name, (kind, cells) in columns.items()}
+    )
+
+
+def curves_to_pandas(summaries: Iterable[CommunicationSummary]) -> "pandas.DataFrame":
+    """One line a group and round; columns as in :class:`RoundSummary`."""
+    import pandas
+
+    lines = [
+        {"group": ", ".join(one or "?" for one in summary.group), **asdict(number)}
+        for summary in summaries
+        for number in summary.rounds
+    ]
+    return pandas.DataFrame(lines).convert_dtypes()
+
+
+def _value(row: RunCommunication, measure: str) -> float | None:
+    if measure == "transmitted_tokens":
+        return None if row.transmitted is None else row.transmitted.total
+    if measure == "message_phase_tokens":
+        return row.message_phase.total
+    value: float | None = getattr(row, measure)
+    return value
+
+
+def _summary(
+    group: tuple[str | None, ...], rows: list[RunCommunication]
+) -> CommunicationSummary:
+    means: dict[str, float | None] = {}
+    known: dict[str, int] = {}
+    for name in MEASURES:
+        if name.startswith("score_per_thousand"):
+            continue
+        by_task = mean_by_task((row.task_id, _value(row, name)) for row in rows)
+        values = [value for value in by_task.values() if value is not None]
+        means[name], known[name] = _mean(values), len(values)
+    for name, tokens in (
+        ("score_per_thousand", "transmitted_tokens"),
+        ("score_per_thousand_phase", "message_phase_tokens"),
+    ):
+        both = [
+            (row.task_id, row.score, used)
+            for row in rows
+            if row.score is not None and (used := _value(row, tokens)) is not None
+        ]
+        scores = mean_by_task((task, score) for task, score, _ in both)
+        uses = mean_by_task((task, used) for task, _, used in both)
+        means[name] = score_per_thousand_tokens(
+            _mean([one for one in scores.values() if one is not None]),
+            _mean([one for one in uses.values() if one is not None]),
+        )
+        known[name] = len(scores)
+    return CommunicationSummary(
+        group=group,
+        runs=len(rows),
+        tasks=len({row.task_id for row in rows}),
+        means={name: means[name] for name in MEASURES},
+        known={name: known[name] for name in MEASURES},
+        rounds=tuple(_rounds(rows)),
+    )
+
+
+def _rounds(rows: list[RunCommunication]) -> Iterable[RoundSummary]:
+    scores = [{one.round: one for one in row.scores} for row in rows]
+    lengths = [{one.round: one for one in row.lengths} for row in rows]
+    numbers = {number for found in scores for number in found}
+    numbers |= {number for found in lengths for number in found}
+    standing: dict[int, float] = {}
+    for number in sorted(numbers):
+        fresh = 0
+        tokens: list[int] = []
+        characters: list[int] = []
+        messages = 0
+        for place in range(len(rows)):
+            scored, sent = scores[place].get(number), lengths[place].get(number)
+            if scored is not None and scored.standing is not None:
+                standing[place] = scored.standing
+                fresh += scored.proposals > 0
+            if sent is not None:
+                messages += sent.messages
+                tokens += sent.tokens
+                characters += sent.characters
+        yield RoundSummary(
+            round=number,
+            runs=len(standing),
+            carried=len(standing) - fresh,
+            score=_mean(list(standing.values())),
+            messages=messages,
+            mean_tokens=_mean(tokens),
+            deviation_tokens=statistics.stdev(tokens) if len(tokens) > 1 else None,
+            mean_characters=_mean(characters),
+            deviation_characters=statistics.stdev(characters) if len(characters) > 1 else None,
+        )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
