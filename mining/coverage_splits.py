@@ -202,9 +202,10 @@ def split_tasks(
     if not split.mining or not split.held_out:
         groups = len({task.group for task in tasks})
         side = "is left to mine" if split.held_out else "can be held out"
+        tasks_come = "1 task comes" if len(tasks) == 1 else f"{len(tasks)} tasks come"
+        source = "1 source" if groups == 1 else f"{groups} sources"
         raise UsageError(
-            f"no task {side}: the {len(tasks)} tasks come from {groups} "
-            f"source{'' if groups == 1 else 's'} that must not be parted"
+            f"no task {side}: the {tasks_come} from {source} that must not be parted"
         )
     return split
 
