@@ -85,6 +85,15 @@ def coverage(
     min_task_support: Annotated[
         int, typer.Option(min=1, help="Mined tasks that a pattern or rule must occur in.")
     ] = 2,
+    types: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="K",
+            min=1,
+            help="Numbers of subtask types to choose from, where types are learned. Can be "
+            "given again.",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, help="For the split, the subsets and the resamples.")
     ] = 0,
@@ -109,12 +118,16 @@ def coverage(
     from mining.coverage import CoverageConfiguration, measure_coverage
     from mining.motifs import MotifConfiguration
     from mining.rules import RuleConfiguration
+    from mining.subtask_types import SubtaskTypeConfiguration
     from mining.workers import Workers, available_cores
 
     if plot is not None and plot.suffix.lower() != ".svg":
         raise UsageError(f"plots are drawn as SVG: {plot} should end in .svg")
     configuration = CoverageConfiguration(
         labels=labels,
+        types=SubtaskTypeConfiguration(candidates=tuple(types))
+        if types
+        else SubtaskTypeConfiguration(),
         motifs=MotifConfiguration(min_task_support=min_task_support, kept_occurrences=None),
         rules=RuleConfiguration(min_task_support=min_task_support),
         level=source,
@@ -164,6 +177,7 @@ def _print(result: "Coverage") -> None:
             "interval",
             "libraries",
             "known",
+            "types",
         ),
         [
             (
@@ -175,11 +189,13 @@ def _print(result: "Coverage") -> None:
                 _interval(point.interval),
                 point.libraries,
                 round(point.retained),
+                None if point.types is None else round(point.types, 1),
             )
             for point in result.curve
         ],
-        title=f"Coverage of {len(held):,} held-out tasks ({result.split.held_out_groups:,} "
-        f"sources) by up to {len(mining):,} others ({result.split.mining_groups:,} sources)",
+        title=f"Coverage of {len(held):,} held-out tasks "
+        f"({_sources(result.split.held_out_groups)}) by up to {len(mining):,} others "
+        f"({_sources(result.split.mining_groups)})",
     )
     print_table(
         ("occurrences", "of patterns", "of rules"),
@@ -214,6 +230,10 @@ def _breakdown(result: "Coverage") -> list[tuple[Any, ...]]:
     ]
 
 
+def _sources(number: int) -> str:
+    return "1 source" if number == 1 else f"{number:,} sources"
+
+
 def _percent(share: float | None) -> str | None:
     return None if share is None else f"{share:.1%}"
 
@@ -227,7 +247,10 @@ def _say_what_is_missing(result: "Coverage") -> None:
         say("All held-out tasks come from one source: there is no interval.")
     if result.left_out:
         fewest = result.configuration.min_nodes
-        say(f"{len(result.left_out):,} tasks have fewer than {fewest} nodes and take no part.")
+        many = len(result.left_out)
+        tasks = "1 task has" if many == 1 else f"{many:,} tasks have"
+        takes = "takes" if many == 1 else "take"
+        say(f"{tasks} fewer than {fewest} nodes and {takes} no part.")
     for counts in result.skipped:
         say(f"A held-out task was not counted: {counts.skipped or counts.rules_skipped}.")
     large = {graph for library in result.libraries for graph in library.skipped}
