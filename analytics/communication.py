@@ -7,10 +7,10 @@ own tokens: the tokens written by the action that sent it stand for them, so tha
 which a trace counts with the message is in both accounts.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analytics.averages import mean
 from analytics.contributions import (
     CONTRIBUTIONS,
     Contribution,
@@ -306,10 +306,10 @@ def scores_by_round(graph: CollaborationGraph) -> tuple[RoundScore, ...]:
             RoundScore(
                 round=number,
                 proposals=len(now),
-                mean=_mean(now),
+                mean=mean(now),
                 best=max(now, default=None),
-                standing=_mean(list(standing.values())),
-                answer=_mean(list(answers.values())),
+                standing=mean(list(standing.values())),
+                answer=mean(list(answers.values())),
             )
         )
     return tuple(found)
@@ -391,7 +391,3 @@ def _factors(
                 found.append((name, str(level)))
                 break
     return tuple(found)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None

@@ -5,12 +5,12 @@ of a task are averaged first; efficiency is the ratio of mean score to mean toke
 protocol and routing are the mechanisms that settings differ in.
 """
 
-import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from analytics.averages import mean
 from analytics.communication import (
     CommunicationConfiguration,
     RunCommunication,
@@ -153,8 +153,8 @@ class CommunicationReport:
                         row.method,
                         number,
                         sent.messages if sent else 0,
-                        _mean(sent.tokens) if sent else None,
-                        _mean(sent.characters) if sent else None,
+                        mean(sent.tokens) if sent else None,
+                        mean(sent.characters) if sent else None,
                         scored.mean if scored else None,
                         scored.standing if scored else None,
                         scored.answer if scored else None,
@@ -313,7 +313,7 @@ def _summary(
             continue
         by_task = mean_by_task((row.task_id, _value(row, name)) for row in rows)
         values = [value for value in by_task.values() if value is not None]
-        means[name], known[name] = _mean(values), len(values)
+        means[name], known[name] = mean(values), len(values)
     for name, tokens in (
         ("score_per_thousand", "transmitted_tokens"),
         ("score_per_thousand_phase", "message_phase_tokens"),
@@ -326,8 +326,8 @@ def _summary(
         scores = mean_by_task((task, score) for task, score, _ in both)
         uses = mean_by_task((task, used) for task, _, used in both)
         means[name] = score_per_thousand_tokens(
-            _mean([one for one in scores.values() if one is not None]),
-            _mean([one for one in uses.values() if one is not None]),
+            mean([one for one in scores.values() if one is not None]),
+            mean([one for one in uses.values() if one is not None]),
         )
         known[name] = len(scores)
     return CommunicationSummary(
@@ -364,14 +364,10 @@ def _rounds(rows: list[RunCommunication]) -> Iterable[RoundSummary]:
             round=number,
             runs=len(standing),
             carried=len(standing) - fresh,
-            score=_mean(list(standing.values())),
+            score=mean(list(standing.values())),
             messages=messages,
-            mean_tokens=_mean(tokens),
+            mean_tokens=mean(tokens),
             deviation_tokens=statistics.stdev(tokens) if len(tokens) > 1 else None,
-            mean_characters=_mean(characters),
+            mean_characters=mean(characters),
             deviation_characters=statistics.stdev(characters) if len(characters) > 1 else None,
         )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None

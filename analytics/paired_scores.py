@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from analytics.averages import mean
 from analytics.corrections import Correction, adjust
 from analytics.statistics import FEW_UNITS, BootstrapConfiguration, Interval, bootstrap_mean
 from graphstore.errors import NotFoundError, UsageError
@@ -39,7 +40,7 @@ class SignCounts:
 
     @property
     def sign_test(self) -> float | None:
-        """Exact two-sided p-value; ties say nothing. None where all are tied."""
+        """Exact two-sided p-value, each task by itself; None where all are tied."""
         decided = self.better + self.worse
         if not decided:
             return None
@@ -143,25 +144,32 @@ class ManyComparisons:
         )
 
 
-def mean_by_task(values: Iterable[tuple[str, float | None]]) -> dict[str, float | None]:
+def mean_by_task(
+    values: Iterable[tuple[str, float | None]], *, require_all: bool = False
+) -> dict[str, float | None]:
     """One value a task: the mean over its runs that have one.
 
     Source: MASBench, C.4: repetitions are averaged first, then each task counts alike.
 
     Args:
         values: Task and value of each run.
+        require_all: Gives no value to a task where one of its runs has none: values are often
+            missing for a reason, such as failures that nobody scored.
 
     Returns:
         By task, in the order in which tasks came; None where no run has a value.
     """
     found: dict[str, list[float]] = {}
+    incomplete = set()
     for task, value in values:
         known = found.setdefault(task, [])
         if value is not None:
             known.append(value)
-    return {
-        task: math.fsum(known) / len(known) if known else None for task, known in found.items()
-    }
+        else:
+            incomplete.add(task)
+    if require_all:
+        found |= {task: [] for task in incomplete}
+    return {task: mean(known) for task, known in found.items()}
 
 
 def sign_counts(
@@ -221,8 +229,8 @@ def compare_pair(
         higher_is_better=higher_is_better,
         tasks=tuple(tasks),
         differences=tuple(differences),
-        mean_first=math.fsum(left) / len(left) if left else None,
-        mean_second=math.fsum(right) / len(right) if right else None,
+        mean_first=mean(left),
+        mean_second=mean(right),
         interval=bootstrap_mean(differences, sources=groups, configuration=options),
         signs=sign_counts(differences, higher_is_better=higher_is_better, tie=tie),
         randomization_test=randomization_test(
@@ -359,18 +367,18 @@ def _conclusion(found: PairedComparison) -> str:
             f"{first} and {second} are tied on all of {tasks}. "
             "That does not show that they are equal elsewhere."
         )
-    mean = f"differs from {second} by {interval.estimate:+.4g} on {tasks} ({counts})"
+    told = f"differs from {second} by {interval.estimate:+.4g} on {tasks} ({counts})"
     if interval.low is None or interval.high is None:
-        return f"{first} {mean}, but that is too little for an interval: nothing follows."
+        return f"{first} {told}, but that is too little for an interval: nothing follows."
     ends = f"{interval.confidence:.0%} interval {interval.low:.4g} to {interval.high:.4g}"
     if not interval.excludes_zero:
         return (
-            f"{first} {mean}; {ends}. "
+            f"{first} {told}; {ends}. "
             "The interval holds 0: neither is shown to be better, nor are they shown equal."
         )
     better = first if (interval.low > 0.0) == found.higher_is_better else second
     few = f"; {interval.units} units are few" if interval.units < FEW_UNITS else ""
     return (
-        f"{first} {mean}; {ends}. "
+        f"{first} {told}; {ends}. "
         f"The tasks speak for {better}{few}; this alone does not say why."
     )

@@ -6,8 +6,10 @@ and final proposals of the proposers together with the final answer, for each ev
 missing, and the unit says so in ``missing``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+import msgspec
 
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash, normalize_content
@@ -219,6 +221,46 @@ def trajectory_of(
         validity=_validity(graph.proposals),
         missing=tuple(missing),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a scorer says of a proposal.
+
+    Attributes:
+        score: In the task's own unit; None where it has none.
+        valid: Whether it could be parsed and scored.
+    """
+
+    score: float | None
+    valid: bool | None = None
+
+
+def score_proposals(
+    graph: CollaborationGraph,
+    scorer: Callable[[Proposal], Verdict | None],
+    *,
+    replace: bool = False,
+) -> CollaborationGraph:
+    """A run with scores for its proposals, where the trace has values and no scores.
+
+    Args:
+        graph: A run.
+        scorer: Gives a verdict on a proposal, or None to leave it as it is.
+        replace: Asks the scorer for proposals that have a score too.
+
+    Returns:
+        The same graph, but for scores and validity of proposals.
+    """
+    scored = []
+    for proposal in graph.proposals:
+        verdict = scorer(proposal) if replace or proposal.score is None else None
+        if verdict is not None:
+            proposal = msgspec.structs.replace(
+                proposal, score=verdict.score, valid=verdict.valid
+            )
+        scored.append(proposal)
+    return msgspec.structs.replace(graph, proposals=tuple(scored))
 
 
 def total_tokens(graph: CollaborationGraph) -> tuple[int | None, str | None]:

@@ -6,11 +6,11 @@ output validity OV (Eq. 23) and final-proposal agreement FPA (Eq. 24). With one 
 they are the paper's; runs of one task are averaged before tasks are (MASBench, C.4).
 """
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from analytics.averages import mean
 from analytics.paired_scores import mean_by_task
 from analytics.trajectories import (
     Trajectory,
@@ -153,12 +153,21 @@ class TrajectoryReport:
         single = None if single_agent is None else groups[_find(groups, single_agent)]
         return tuple(self._summary(places, single) for _, places in sorted(groups.items()))
 
-    def task_scores(self) -> dict[tuple[str | None, str | None], dict[str, float | None]]:
-        """Score by task id for each method (name and id): what comparisons are made of."""
+    def task_scores(
+        self, *, require_all: bool = False
+    ) -> dict[tuple[str | None, str | None], dict[str, float | None]]:
+        """Score by task id for each method (name and id): what comparisons are made of.
+
+        Args:
+            require_all: As in :func:`analytics.paired_scores.mean_by_task`.
+        """
         return {
             (name or None, identity or None): mean_by_task(
-                (self.trajectories[place].task_id, self.trajectories[place].score)
-                for place in places
+                [
+                    (self.trajectories[place].task_id, self.trajectories[place].score)
+                    for place in places
+                ],
+                require_all=require_all,
             )
             for (_, name, identity), places in sorted(self._groups().items())
         }
@@ -191,21 +200,21 @@ class TrajectoryReport:
             runs=len(runs),
             tasks=len(scores),
             units=len(units),
-            task_score=_mean(known),
+            task_score=mean(known),
             scored_tasks=len(known),
             collaboration_gain=gain,
             gain_tasks=gain_tasks,
             gain=count_gains(units),
             strong=count_refinements(units, "strong"),
             weak=count_refinements(units, "weak"),
-            aggregation_loss=_mean(losses),
+            aggregation_loss=mean(losses),
             aggregation_units=len(losses),
             token_cost=_tokens_each(counted, by_unit=True),
             token_runs=len(counted),
             token_multiple=multiple,
             multiple_tasks=multiple_tasks,
             validity=validity,
-            agreement=_mean([float(one) for one in agreed]),
+            agreement=mean([float(one) for one in agreed]),
             agreement_units=len(agreed),
             notes=tuple(_notes(runs, units, validity)),
         )
@@ -279,7 +288,7 @@ def _gain(runs: list[Trajectory], single: list[Trajectory]) -> tuple[float | Non
         if score is not None and (other := base.get(task)) is not None
     ]
     return (
-        collaboration_gain(_mean([a for a, _ in pairs]), _mean([b for _, b in pairs])),
+        collaboration_gain(mean([a for a, _ in pairs]), mean([b for _, b in pairs])),
         len(pairs),
     )
 
@@ -302,10 +311,6 @@ def _tokens_each(runs: list[Trajectory], *, by_unit: bool) -> float | None:
         return None
     total = sum(run.tokens for run in runs if run.tokens is not None)
     return total / sum((len(run.units) or 1) if by_unit else 1 for run in runs)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
 
 
 def _notes(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from analytics.averages import mean
 from graphstore.errors import UsageError
 
 Code = Literal["s", "r", "e", "b", "m"]
@@ -183,7 +184,7 @@ def from_components(score: float, dataset: float, method: float) -> Uncertainty:
 def _mean_and_deviation(scores: Sequence[float | None], code: Code) -> Uncertainty:
     known = [score for score in scores if score is not None]
     return Uncertainty(
-        score=math.fsum(known) / len(known) if known else None,
+        score=mean(known),
         value=statistics.stdev(known) if len(known) >= 2 else None,
         code=code,
         repetitions=len(known),

@@ -61,6 +61,7 @@ def test_rounding_makes_no_winner():
 def test_runs_of_one_task_are_averaged():
     runs = [("b", 1.0), ("a", 0.5), ("b", 0.0), ("c", None), ("a", None)]
     assert mean_by_task(runs) == {"b": 0.5, "a": 0.5, "c": None}
+    assert mean_by_task(runs, require_all=True) == {"b": 0.5, "a": None, "c": None}
 
 
 def test_the_sign_test_by_hand():

@@ -4,6 +4,8 @@ from analytics.trajectories import (
     Output,
     TrajectoryConfiguration,
     Validity,
+    Verdict,
+    score_proposals,
     total_tokens,
     trajectory_of,
 )
@@ -158,6 +160,31 @@ def test_tokens_are_the_runs_own_or_those_of_its_actions():
         None,
         "The tokens written are not known.",
     )
+
+
+def test_a_scorer_fills_in_what_the_trace_lacks():
+    graph = make_run(
+        [
+            ("u", "initial", "a", "12", None, None),
+            ("u", "initial", "b", "twelve", None, None),
+            ("u", "initial", "c", "13", 0.25, True),
+            ("u", "answer", None, None, None, None),
+        ]
+    )
+
+    def scorer(proposal):
+        if proposal.value is None:
+            return None
+        number = proposal.value.isdigit()
+        return Verdict(float(proposal.value == "12") if number else None, number)
+
+    unit = trajectory_of(score_proposals(graph, scorer)).units[0]
+    assert [one.initial.score for one in unit.proposers] == [1.0, None, 0.25]
+    assert [one.initial.valid for one in unit.proposers] == [True, False, True]
+    assert unit.answer == Output(None, None, None)
+    again = trajectory_of(score_proposals(graph, scorer, replace=True)).units[0]
+    assert again.proposers[2].initial.score == 0.0
+    assert graph.proposals[0].score is None
 
 
 def test_only_runs_have_proposals():

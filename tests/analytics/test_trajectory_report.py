@@ -1,9 +1,12 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analytics.trajectories import TrajectoryConfiguration
 from analytics.trajectory_report import evaluate_trajectories, methods_to_pandas
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.model import Outcome
+from tests import strategies
 from tests.analytics.published import (
     MASTRACE_BENCHMARKS,
     MASTRACE_SINGLE_AGENT,
@@ -178,3 +181,14 @@ def test_tables():
 def test_scores_above_the_maximum_are_refused():
     with pytest.raises(UsageError, match="d2, unit u"):
         evaluate_trajectories(runs(), TrajectoryConfiguration(maximum_score=0.9))
+
+
+@given(st.lists(strategies.graphs(kind="run"), max_size=3))
+def test_any_runs_can_be_reported(graphs):
+    report = evaluate_trajectories(graphs)
+    assert len(report.to_pandas()) == sum(
+        len({proposal.unit for proposal in graph.proposals}) for graph in graphs
+    )
+    for one in report.by_method():
+        assert one.gain.known + one.gain.unknown == one.units
+        assert one.validity.valid <= one.validity.known
