@@ -133,6 +133,14 @@ _NODE = (
     Property("attributes", "json"),
 )
 
+_PART = (
+    Property("configuration_hash"),
+    Property("part"),
+    Property("position", "integer"),
+    Property("document", "json"),
+)
+"""What every part of a library has: its kind, its place among those, and all of it as JSON."""
+
 _POSITION = (Property("position", "integer"),)
 _BASIS = (Property("basis"),)
 
@@ -229,6 +237,24 @@ LABELS: tuple[NodeLabel, ...] = (
             Property("configuration", "json"),
             Property("configuration_hash"),
             Property("summary", "json"),
+            Property("document", "json"),
+        ),
+    ),
+    NodeLabel(
+        "SubtaskType",
+        "mined",
+        "A type of subtasks (or of actions) with what its members need, make, read and change.",
+        (
+            Property("scope"),
+            Property("medoid"),
+            Property("medoid_name"),
+            Property("inputs", "strings"),
+            Property("outputs", "strings"),
+            Property("reads", "strings"),
+            Property("writes", "strings"),
+            Property("members", "integer"),
+            Property("task_support", "integer"),
+            *_PART,
         ),
     ),
     NodeLabel(
@@ -244,7 +270,52 @@ LABELS: tuple[NodeLabel, ...] = (
             Property("occurrence_count", "integer"),
             Property("graph_support", "integer"),
             Property("task_support", "integer"),
-            Property("configuration_hash"),
+            *_PART,
+        ),
+    ),
+    NodeLabel(
+        "CompositionRule",
+        "mined",
+        "A way in which two motifs overlap: which of their positions are one node.",
+        (
+            Property("canonical_form"),
+            Property("scope"),
+            Property("size", "integer"),
+            Property("alignment", "json"),
+            Property("overlap_count", "integer"),
+            Property("graph_support", "integer"),
+            Property("task_support", "integer"),
+            *_PART,
+        ),
+    ),
+    NodeLabel(
+        "CoarseGraph",
+        "mined",
+        "The groups of a task, or of one of its groups, and what crosses between them.",
+        (
+            Property("scope"),
+            Property("graph", indexed=True),
+            Property("node", "integer"),
+            Property("depth", "integer"),
+            Property("category"),
+            Property("signature"),
+            Property("groups", "integer"),
+            Property("dependencies", "integer"),
+            Property("couplings", "integer"),
+            Property("leaves", "integer"),
+            *_PART,
+        ),
+    ),
+    NodeLabel(
+        "GroupCategory",
+        "mined",
+        "A function of groups: foundation, capability, integrate or deliver.",
+        (
+            Property("scope"),
+            Property("groups", "integer"),
+            Property("leaves", "integer"),
+            Property("task_support", "integer"),
+            *_PART,
         ),
     ),
     NodeLabel(
@@ -382,6 +453,56 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("READS", "Action", "Resource", "graph", "An action reads a resource."),
     Relation("WRITES", "Action", "Resource", "graph", "An action changes a resource."),
     Relation("CONTAINS", "Library", "Motif", "mined", "A motif of a library."),
+    Relation("CONTAINS", "Library", "SubtaskType", "mined", "A type of a library."),
+    Relation(
+        "CONTAINS", "Library", "CompositionRule", "mined", "A composition rule of a library."
+    ),
+    Relation("CONTAINS", "Library", "CoarseGraph", "mined", "A coarse graph of a library."),
+    Relation("CONTAINS", "Library", "GroupCategory", "mined", "A category of a library."),
+    Relation("OF_TYPE", "Subtask", "SubtaskType", "mined", "The type of a leaf subtask."),
+    Relation("OF_TYPE", "Action", "SubtaskType", "mined", "The learned type of an action."),
+    Relation(
+        "JOINS",
+        "CompositionRule",
+        "Motif",
+        "mined",
+        "A rule joins a motif: as its first, its second, or both.",
+        (Property("places", "strings"),),
+    ),
+    Relation(
+        "INDEXED_UNDER",
+        "Motif",
+        "GroupCategory",
+        "mined",
+        "A motif occurs in groups of a category, the smallest around it that have one.",
+        (Property("count", "integer"), Property("task_support", "integer")),
+    ),
+    Relation("IN_CATEGORY", "Subtask", "GroupCategory", "mined", "The category of a group."),
+    Relation("IN_CATEGORY", "Action", "GroupCategory", "mined", "The category of a span."),
+    Relation("COARSENS", "CoarseGraph", "Run", "mined", "The run that it stands for."),
+    Relation(
+        "COARSENS",
+        "CoarseGraph",
+        "Decomposition",
+        "mined",
+        "The decomposition that it stands for.",
+    ),
+    Relation(
+        "APPLIES_IN",
+        "CompositionRule",
+        "Run",
+        "mined",
+        "A rule applies in a run; indexes of shared nodes as JSON.",
+        (Property("count", "integer"), Property("nodes", "json")),
+    ),
+    Relation(
+        "APPLIES_IN",
+        "CompositionRule",
+        "Decomposition",
+        "mined",
+        "A rule applies in a decomposition; indexes of shared nodes as JSON.",
+        (Property("count", "integer"), Property("nodes", "json")),
+    ),
     Relation(
         "OCCURS_IN",
         "Motif",

@@ -19,6 +19,7 @@ from graphstore.model import GraphKind
 from mining.canonical import Pattern
 from mining.coarse_graphs import CoarseGraph
 from mining.motif_library import MotifConfiguration
+from mining.motifs import LABELS
 from mining.rules import Alignment, RuleConfiguration, rule_text
 from mining.structures import (
     CategoryCount,
@@ -26,6 +27,7 @@ from mining.structures import (
     StructureConfiguration,
     StructureLibrary,
 )
+from mining.subtask_types import SubtaskTypeConfiguration
 from mining.templates import CouplingTemplate, IntegrationTemplate
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ class LibraryConfiguration:
         motifs: Of the patterns. All occurrences are kept, since rules need them.
         rules: Of the composition rules.
         structures: Of the global structures.
-        types: How leaves were typed, where types were learned: the hash of that result.
+        types: How leaves are typed by clustering (Eq. 6); None where the labels of the motifs
+            type them.
         definitions: Raised whenever the same parts would be put together otherwise.
     """
 
@@ -55,7 +58,7 @@ class LibraryConfiguration:
         default_factory=lambda: RuleConfiguration(min_task_support=2)
     )
     structures: StructureConfiguration = field(default_factory=StructureConfiguration)
-    types: str | None = None
+    types: SubtaskTypeConfiguration | None = None
     definitions: str = "1"
 
     def __post_init__(self) -> None:
@@ -63,6 +66,8 @@ class LibraryConfiguration:
             raise UsageError("a library needs all occurrences: set kept_occurrences to None")
         if self.motifs.vertices != "nodes":
             raise UsageError("a library is made of nodes: mine patterns of agents on their own")
+        if self.motifs.labels in LABELS and self.types is not None:
+            raise UsageError("the labels of the motifs and learned types exclude each other")
 
     @property
     def hash(self) -> str:

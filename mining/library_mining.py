@@ -1,7 +1,7 @@
 """Algorithm 1: from graphs to the two libraries.
 
-Source: MAC-Bench, appendix F.1, Algorithm 1. ``Cluster`` has been done by whoever hands over
-the types; this is ``Enumerate``, ``Canonicalize``, ``Overlaps``, ``Filter``, ``Coarsen`` and
+Source: MAC-Bench, appendix F.1, Algorithm 1: ``Cluster`` (where the configuration asks for
+learned types), ``Enumerate``, ``Canonicalize``, ``Overlaps``, ``Filter``, ``Coarsen`` and
 ``Index``.
 """
 
@@ -11,6 +11,7 @@ from itertools import chain
 
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph, Node
+from mining.embedders import Embedder
 from mining.group_categories import CATEGORIES
 from mining.leaves import Leaf, leaves_of
 from mining.library import (
@@ -28,6 +29,8 @@ from mining.motif_library import MotifLibrary
 from mining.motifs import DEFAULT_LABELS, LABELS, LabelOf, default_labels, mine_motifs
 from mining.rules import RuleLibrary, mine_rules
 from mining.structures import StructureCollector
+from mining.subtask_types import mine_subtask_types
+from mining.type_selection import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +41,13 @@ class MinedLibrary:
         library: What is kept.
         motifs: The patterns with all their occurrences.
         rules: The rules with their occurrences.
+        leaf_types: The label of each typed node, by node id, where types were learned.
     """
 
     library: Library
     motifs: MotifLibrary
     rules: RuleLibrary
+    leaf_types: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +69,41 @@ def mine_library(
     *,
     label_of: LabelOf | None = None,
     types: Mapping[str, KnownType] | None = None,
+    embedder: Embedder | None = None,
+    progress: Progress | None = None,
 ) -> MinedLibrary:
     """Mines types, patterns, rules and structures.
 
     Patterns of decompositions are made of leaves alone; dependencies of groups show in the
-    coarse graphs. In runs every action counts. Graphs are looked at once and not kept.
+    coarse graphs. In runs every action counts. Graphs are looked at once and not kept, unless
+    types are learned from them first.
 
     Args:
         graphs: Runs, or decompositions. Their order does not matter.
         configuration: Options; the defaults where None.
         label_of: Types a leaf or an action; None leaves it without a type. The
             configuration of the motifs must give the function a name in ``labels``. By
-            default the labels that the configuration names.
-        types: What is known of each type, by label.
+            default the labels that the configuration names, or learned types where it asks
+            for these.
+        types: What is known of each type, by label, where ``label_of`` is given.
+        embedder: For learned types: as in :func:`mining.subtask_types.mine_subtask_types`.
+        progress: For learned types: told how many fits are done, and of how many.
 
     Raises:
-        UsageError: Runs and decompositions are mixed, a graph comes twice, or the labels
-            are not known.
+        UsageError: Runs and decompositions are mixed, a graph comes twice, the labels are
+            not known, or types cannot be learned from so many leaves.
     """
     options = configuration or LibraryConfiguration()
+    leaf_types: dict[str, str] = {}
+    if options.types is not None and label_of is None:
+        graphs = list(graphs)
+        learned = mine_subtask_types(
+            graphs, options.types, embedder=embedder, progress=progress
+        )
+        options = replace(options, motifs=replace(options.motifs, labels=learned.name))
+        label_of = learned.type_of
+        types = {one.label: KnownType(one.name, one.medoid.id) for one in learned.types}
+        leaf_types = {leaf.node: learned.types[leaf.type].label for leaf in learned.leaves}
     given = iter(graphs)
     first = next(given, None)
     kind = None if first is None else first.kind
@@ -120,7 +141,7 @@ def mine_library(
         ),
         structures=structures,
     )
-    return MinedLibrary(library, motifs, rules)
+    return MinedLibrary(library, motifs, rules, leaf_types)
 
 
 class _Members:

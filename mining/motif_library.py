@@ -207,17 +207,20 @@ class MotifLibrary:
         """The graphs that were left out, each with the reason."""
         return tuple([graph for graph in self.graphs if graph.skipped is not None])
 
-    def occurrences(self, motif: int | None = None) -> Iterator[Occurrence]:
+    def occurrences(
+        self, motif: int | None = None, *, at_most: int | None = None
+    ) -> Iterator[Occurrence]:
         """Where patterns occur, by motif, then by graph.
 
         Args:
             motif: Position of one motif; None for all.
+            at_most: How many of the kept sets to give of each motif and graph; None for all.
         """
         chosen = range(len(self.motifs)) if motif is None else (range(len(self.motifs))[motif],)
         for place in chosen:
             size = self.motifs[place].size
             for graph, count, sets in self._table.of(place):
-                nodes = tuple(map(tuple, sets[:, :size].tolist()))
+                nodes = tuple(map(tuple, sets[:at_most, :size].tolist()))
                 yield Occurrence(motif=place, graph=graph, count=count, nodes=nodes)
 
     def graphs_of(self, motif: int) -> list[int]:

@@ -14,12 +14,13 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
-from app.output import print_json, print_table, progress, say
-from graphstore.errors import NotFoundError
+from app.output import print_json, print_mapping, print_table, progress, say
+from graphstore.errors import NotFoundError, UsageError
 from graphstore.model import GraphKind
 
 if TYPE_CHECKING:
     from analytics.panel import Evaluation
+    from mining.library import Library
     from mining.motifs import MotifLibrary
 
 KINDS: tuple[GraphKind, ...] = ("run", "decomposition")
@@ -35,6 +36,7 @@ SHOWN_METRICS = (
     "actions",
     "tokens_out",
 )
+SHOWN_REASONS = 5
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Print the result, store nothing.")
 ]
@@ -143,27 +145,33 @@ def mine(
         str | None,
         typer.Option(
             metavar="SCHEME",
-            help="What types a node: role/kind (runs by default), role, kind or name.",
+            help="What types a node: types (learned; decompositions by default), role/kind "
+            "(runs by default), role, kind or name.",
         ),
     ] = None,
     min_task_support: Annotated[
-        int, typer.Option(min=1, help="Tasks in which a motif must occur.")
+        int, typer.Option(min=1, help="Tasks in which a motif or rule must occur.")
     ] = 1,
     min_graph_support: Annotated[
         int, typer.Option(min=1, help="Runs or decompositions in which it must occur.")
     ] = 1,
-    top: Annotated[int, typer.Option(min=0, help="Motifs to print.")] = 20,
+    top: Annotated[int, typer.Option(min=0, help="Types and motifs to print.")] = 20,
+    library: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Save the library to a file too: .json or .json.gz; with one kind of graphs.",
+        ),
+    ] = None,
     dry_run: DryRunOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Find the patterns of two and three nodes that recur, and keep them in the store."""
-    from app import jobs
-    from mining.motifs import MotifConfiguration
+    """Find subtask types, recurring patterns, how these join, and how tasks are built."""
+    from app import jobs, library_jobs
 
-    configuration = MotifConfiguration(
-        labels=labels, min_task_support=min_task_support, min_graph_support=min_graph_support
-    )
+    if library is not None:
+        library_jobs.check_library_path(library)
     selection = jobs.Selection(dataset, method, task)
     documents: list[dict[str, Any]] = []
     with opened(store, read_only=dry_run, must_exist=True) as graph_store:
@@ -173,9 +181,16 @@ def mine(
             for one in KINDS
             if (kind == "all" and counts.get(jobs.graph_label_of(one))) or kind == one
         ]
+        if library is not None and len(kinds) > 1:
+            raise UsageError(
+                "a file holds one library: choose  --kind run  or  --kind decomposition"
+            )
         for one in kinds:
+            configuration = library_jobs.library_configuration(
+                one, labels, min_task_support, min_graph_support
+            )
             with progress(f"mining {one}s", quiet=quiet or json) as reporter:
-                library = jobs.mine(
+                mined = library_jobs.mine_library(
                     graph_store,
                     configuration,
                     kind=one,
@@ -183,20 +198,78 @@ def mine(
                     save=not dry_run,
                     progress=reporter,
                 )
+            if library is not None:
+                library_jobs.save_library(mined.library, library)
+            summary = library_jobs.library_summary(mined, one, selection)
             documents.append(
                 {
-                    "configuration": library.configuration,
-                    "configuration_hash": library.configuration_hash,
-                    "summary": jobs.motif_summary(library, one, selection),
-                    "motifs": library.to_pandas().to_dict(orient="records"),
+                    "configuration": mined.library.configuration,
+                    "configuration_hash": mined.library.configuration_hash,
+                    "summary": summary,
+                    "motifs": mined.motifs.to_pandas().to_dict(orient="records"),
+                    "types": mined.library.local.types,
                 }
             )
             if not json:
-                print_motifs(library, one, top)
+                print_types(mined.library, top)
+                print_motifs(mined.motifs, one, top)
+                print_library(summary)
+                if library is not None:
+                    say(f"Library: {library}")
     if json:
         print_json({"libraries": documents})
     elif not documents:
         raise NotFoundError("the store holds no graphs: put some in with  masgraph ingest PATH")
+
+
+def print_types(library: "Library", top: int) -> None:
+    """Prints the best supported types that were learned."""
+    if library.configuration.types is None:
+        return
+    types = sorted(library.local.types, key=lambda one: (-len(one.tasks), -one.members))
+    print_table(
+        ("type", "medoid", "tasks", "subtasks", "needs", "makes"),
+        [
+            (
+                one.label,
+                one.title,
+                len(one.tasks),
+                one.members,
+                ", ".join(one.inputs[:3]) or None,
+                ", ".join(one.outputs[:3]) or None,
+            )
+            for one in types[:top]
+        ],
+        title=f"Subtask types of {len(library.tasks):,} tasks",
+    )
+
+
+def print_library(summary: dict[str, Any]) -> None:
+    """Prints what else was found, in numbers, and what was left out."""
+    print_mapping(
+        {
+            name: summary[name]
+            for name in (
+                "tasks",
+                "motifs",
+                "occurrences",
+                "rules",
+                "coarse_graphs",
+                "refinements",
+                "integrations",
+                "couplings",
+            )
+        },
+        title="Library",
+    )
+    for one in summary["excluded"][:SHOWN_REASONS]:
+        say(f"{one['graph']}: a coarse graph was left out: {one['reason']}.")
+    for one in summary["skipped"][:SHOWN_REASONS]:
+        if not one["reason"].startswith("no patterns"):
+            say(f"{one['graph']} was left out in part: {one['reason']}.")
+    more = sum(max(0, len(summary[name]) - SHOWN_REASONS) for name in ("excluded", "skipped"))
+    if more:
+        say(f"{more:,} more were left out: --json names them.")
 
 
 def print_motifs(library: "MotifLibrary", kind: str, top: int) -> None:

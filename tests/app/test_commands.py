@@ -1,9 +1,13 @@
 import csv
+import gzip
 import io
 import json
 
 import pytest
 
+from app.library_jobs import load_library, read_library
+from graphstore.errors import InputError, NotFoundError
+from graphstore.store import open_store
 from tests.app.conftest import RUN
 
 INGEST_KEYS = [
@@ -198,6 +202,124 @@ def test_mining_after_more_runs_leaves_no_old_motif_behind(masgraph, one_run):
     rows = masgraph("query", "motifs-by-support", "--json").json()["rows"]
     assert {row["task_support"] for row in rows} == {2}
     assert len({row["library"] for row in rows}) == 2
+
+
+PLAN = {
+    "masgraph": 1,
+    "kind": "decomposition",
+    "subtasks": [
+        {"id": "a", "name": "Prepare", "kind": "group"},
+        {"id": "b", "name": "Compute", "kind": "group"},
+        {"id": "1", "name": "Read", "parent": "a", "outputs": ["rows"]},
+        {"id": "2", "name": "Parse", "parent": "a", "consumes": ["1"], "inputs": ["rows"]},
+        {"id": "3", "name": "Add", "parent": "b", "consumes": ["2"]},
+        {"id": "4", "name": "Check", "parent": "b", "consumes": ["3"]},
+    ],
+}
+
+
+@pytest.fixture
+def two_plans(tmp_path):
+    """A file with two decompositions of two tasks: two groups of two subtasks each."""
+    path = tmp_path / "plans" / "two.jsonl"
+    path.parent.mkdir()
+    lines = [{**PLAN, "id": name, "task": {"name": name, "dataset": "d"}} for name in "xy"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_mine_decompositions_by_hand(masgraph, two_plans):
+    report = masgraph("ingest", two_plans, "--json").json()
+    assert (report["decompositions"], report["subtasks"], report["edges"]) == (2, 12, 6)
+    (library,) = masgraph("mine", "--labels", "name", "--json").json()["libraries"]
+    # Read -> Parse -> Add -> Check: three pairs and two chains, each in both tasks.
+    summary = library["summary"]
+    assert (summary["motifs"], summary["occurrences"], summary["tasks"]) == (5, 10, 2)
+    assert summary["types"] == 4
+    # Overlaps: 2 of neighbouring pairs, 4 of a pair in a chain, 2 of a pair at the end of a
+    # chain, 1 of the two chains.
+    assert summary["rules"] == 9
+    assert (summary["coarse_graphs"], summary["refinements"]) == (2, 4)
+    counts = masgraph("stats", "--json").json()["counts"]
+    assert (counts["Motif"], counts["CompositionRule"], counts["SubtaskType"]) == (5, 9, 4)
+    assert (counts["CoarseGraph"], counts["APPLIES_IN"], counts["JOINS"]) == (6, 18, 18)
+    rows = masgraph("query", "motifs-by-category", "--json").json()["rows"]
+    # Inside Prepare (it has a user, no supplier) and Compute (the only end) one pair each.
+    assert [(row["category"], row["task_support"]) for row in rows] == [
+        ("capability", 2),
+        ("deliver", 2),
+    ]
+    masgraph("mine", "--labels", "name")
+    assert masgraph("stats", "--json").json()["counts"] == counts
+
+
+def test_mined_types_rules_and_where_they_occur(masgraph, two_plans):
+    masgraph("ingest", two_plans)
+    shown = masgraph("mine")
+    assert shown.code == 0, shown.err
+    assert "Subtask types of 2 tasks" in shown.out
+    (library,) = masgraph("query", "libraries", "--json").json()["rows"]
+    assert library["kind"] == "library"
+    types = masgraph("query", "types-by-support", "--json").json()["rows"]
+    assert sum(row["members"] for row in types) == 8
+    leaves = [
+        row["index"]
+        for one in types
+        for row in masgraph(
+            "query",
+            "where-a-type-occurs",
+            "-p",
+            f"subtask_type={one['subtask_type']}",
+            "--json",
+        ).json()["rows"]
+    ]
+    assert len(leaves) == 8
+    rules = masgraph("query", "rules-by-support", "--json").json()["rows"]
+    assert len(rules) == library["rules"]
+    where = masgraph(
+        "query", "where-a-rule-applies", "-p", f"rule={rules[0]['rule']}", "--json"
+    )
+    assert len(where.json()["rows"]) == rules[0]["graph_support"]
+    coarse = masgraph("query", "coarse-graphs", "--json").json()["rows"]
+    assert [(row["groups"], row["leaves"]) for row in coarse] == [(2, 4)] * 2 + [(2, 2)] * 4
+
+
+def test_a_library_is_saved_to_a_file(masgraph, two_plans, tmp_path):
+    masgraph("ingest", two_plans)
+    mine = ("mine", "--labels", "name", "--kind", "decomposition")
+    for name in ("one.json", "two.json.gz"):
+        assert masgraph(*mine, "--library", name).code == 0
+    with open_store(str(tmp_path / "masgraph.db"), read_only=True) as store:
+        name = store.query("MATCH (l:Library) RETURN l.id AS id").rows[0][0]
+        stored = read_library(store, name)
+        with pytest.raises(NotFoundError, match="no library 'x'"):
+            read_library(store, "x")
+    assert (
+        load_library(tmp_path / "one.json") == load_library(tmp_path / "two.json.gz") == stored
+    )
+    first = (tmp_path / "two.json.gz").read_bytes()
+    masgraph(*mine, "--library", "two.json.gz", "--dry-run")
+    assert (tmp_path / "two.json.gz").read_bytes() == first
+    assert sorted(path.name for path in tmp_path.glob("*.json*")) == ["one.json", "two.json.gz"]
+
+
+def test_files_that_are_no_library(masgraph, two_plans, one_run, tmp_path):
+    masgraph("ingest", two_plans)
+    for name, says in (("x.txt", ".json.gz"), ("none/x.json", "no folder")):
+        done = masgraph("mine", "--library", name)
+        assert (done.code, done.out) == (2, "")
+        assert says in done.err
+    masgraph("ingest", one_run)
+    assert "choose  --kind" in masgraph("mine", "--library", "x.json").err
+    (tmp_path / "cut.json.gz").write_bytes(gzip.compress(b"{}")[:-4])
+    (tmp_path / "other.json").write_text("{}")
+    for name, says in (
+        ("cut.json.gz", "cannot be read"),
+        ("other.json", "this is no library"),
+        ("missing.json", "cannot be read: No such file"),
+    ):
+        with pytest.raises(InputError, match=says):
+            load_library(tmp_path / name)
 
 
 def test_a_dry_evaluation_stores_nothing(masgraph, one_run):

@@ -174,7 +174,18 @@ def results() -> Rows:
             "Evaluation", {"id": name, "name": name, "configuration_hash": "c", **metrics}
         )
         rows.relate("OF", "Evaluation", "Run", {"source": name, "target": run.id})
-    rows.node("Library", {"id": "library-1", "name": "mined", "kind": "motifs"})
+    rows.node(
+        "Library",
+        {
+            "id": "library-1",
+            "name": "mined",
+            "kind": "motifs",
+            "configuration": '{"a":1}',
+            "configuration_hash": "c",
+            "summary": '{"motifs":3}',
+            "document": '{"rest":[]}',
+        },
+    )
     for name, size, scope, occurrences, graphs, tasks in (
         ("motif-1", 2, "run", 5, 2, 1),
         ("motif-2", 3, "run", 1, 1, 1),
@@ -206,4 +217,149 @@ def results() -> Rows:
             label,
             {"source": name, "target": graph.id, "count": count, "nodes": nodes},
         )
+    library_parts(rows)
     return rows
+
+
+def library_parts(rows: Rows) -> None:
+    """Two types, two rules, two coarse graphs and a category of the library."""
+
+    def part(label, part_id, kind, position, **rest):
+        document = f'["{part_id}"]'
+        row = {"id": part_id, "part": kind, "position": position, "document": document, **rest}
+        rows.node(label, row)
+        rows.relate("CONTAINS", "Library", label, {"source": "library-1", "target": part_id})
+
+    part(
+        "SubtaskType",
+        "type-1",
+        "type",
+        0,
+        name="T1",
+        medoid_name="Parse",
+        inputs=["text"],
+        outputs=["log", "tokens"],
+        reads=[],
+        writes=["file"],
+        members=3,
+        task_support=2,
+    )
+    part(
+        "SubtaskType",
+        "type-2",
+        "type",
+        1,
+        name="T2",
+        inputs=[],
+        outputs=[],
+        reads=["file"],
+        writes=[],
+        members=1,
+        task_support=1,
+    )
+    for name, index in (("type-1", 3), ("type-1", 4), ("type-2", 2)):
+        rows.relate(
+            "OF_TYPE", "Subtask", "SubtaskType", {"source": f"{P.id}/{index}", "target": name}
+        )
+    part(
+        "CompositionRule",
+        "rule-1",
+        "rule",
+        0,
+        name="two of a kind",
+        size=3,
+        alignment="[[0,1]]",
+        overlap_count=4,
+        graph_support=2,
+        task_support=1,
+    )
+    part(
+        "CompositionRule",
+        "rule-2",
+        "rule",
+        1,
+        name="one in another",
+        size=3,
+        alignment="[[0,0],[1,2]]",
+        overlap_count=1,
+        graph_support=1,
+        task_support=1,
+    )
+    for name, motif, places in (
+        ("rule-1", "motif-1", ["first", "second"]),
+        ("rule-2", "motif-1", ["first"]),
+        ("rule-2", "motif-2", ["second"]),
+    ):
+        rows.relate(
+            "JOINS",
+            "CompositionRule",
+            "Motif",
+            {"source": name, "target": motif, "places": places},
+        )
+    for name, graph, label, count, nodes in (
+        ("rule-1", B, "Run", 1, "[[1]]"),
+        ("rule-1", A, "Run", 3, "[[3],[4]]"),
+        ("rule-2", P, "Decomposition", 1, "[[2,3]]"),
+    ):
+        rows.relate(
+            "APPLIES_IN",
+            "CompositionRule",
+            label,
+            {"source": name, "target": graph.id, "count": count, "nodes": nodes},
+        )
+    part(
+        "CoarseGraph",
+        "coarse-1",
+        "coarse graph",
+        0,
+        name="sum",
+        graph=P.id,
+        depth=0,
+        signature="s1",
+        groups=2,
+        dependencies=1,
+        couplings=1,
+        leaves=4,
+    )
+    part(
+        "CoarseGraph",
+        "coarse-2",
+        "refinement",
+        0,
+        name="Prepare",
+        graph=P.id,
+        depth=1,
+        node=0,
+        category="foundation",
+        signature="s2",
+        groups=2,
+        dependencies=1,
+        couplings=0,
+        leaves=2,
+    )
+    for name in ("coarse-1", "coarse-2"):
+        rows.relate(
+            "COARSENS", "CoarseGraph", "Decomposition", {"source": name, "target": P.id}
+        )
+    part(
+        "GroupCategory",
+        "category-1",
+        "category",
+        0,
+        name="foundation",
+        groups=1,
+        leaves=0,
+        task_support=1,
+    )
+    rows.relate(
+        "INDEXED_UNDER",
+        "Motif",
+        "GroupCategory",
+        {"source": "motif-3", "target": "category-1", "count": 1, "task_support": 1},
+    )
+    rows.relate(
+        "IN_CATEGORY",
+        "Subtask",
+        "GroupCategory",
+        {"source": f"{P.id}/0", "target": "category-1"},
+    )

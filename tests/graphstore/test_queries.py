@@ -89,6 +89,20 @@ ANSWERS = {
             [(C.id, "s1", "ann", "proposer", "Yes", "No", 0.5, FIRST, LAST)],
         )
     ],
+    "coarse-graphs": [
+        (
+            {},
+            [
+                ("sum", 0, N, 2, 1, 1, 4, "s1", P.id, "coarse-1", "library-1"),
+                ("Prepare", 1, "foundation", 2, 1, 0, 2, "s2", P.id, "coarse-2", "library-1"),
+            ],
+        ),
+        (
+            {"category": "foundation", "library": "mined"},
+            [("Prepare", 1, "foundation", 2, 1, 0, 2, "s2", P.id, "coarse-2", "library-1")],
+        ),
+        ({"library": "another"}, []),
+    ],
     "couplings-across-groups": [
         ({}, [(P.id, 3, "Parse", "Prepare", 4, "Add", "Compute", ["sheet"], "explicit")]),
         ({"decomposition": Q.id}, []),
@@ -179,6 +193,29 @@ ANSWERS = {
         ),
         ({"method": "debate"}, []),
     ],
+    "libraries": [({}, [("library-1", "mined", "motifs", 2, 3, 2, 2, "c")])],
+    "library-document": [
+        (
+            {"library": "library-1"},
+            [("library-1", '{"a":1}', '{"motifs":3}', '{"rest":[]}')],
+        ),
+        ({"library": "mined"}, []),
+    ],
+    "library-parts": [
+        (
+            {"library": "library-1"},
+            [
+                ("category", 0, "foundation", '["category-1"]', "category-1"),
+                ("coarse graph", 0, "sum", '["coarse-1"]', "coarse-1"),
+                ("refinement", 0, "Prepare", '["coarse-2"]', "coarse-2"),
+                ("rule", 0, "two of a kind", '["rule-1"]', "rule-1"),
+                ("rule", 1, "one in another", '["rule-2"]', "rule-2"),
+                ("type", 0, "T1", '["type-1"]', "type-1"),
+                ("type", 1, "T2", '["type-2"]', "type-2"),
+            ],
+        ),
+        ({"library": "another"}, []),
+    ],
     "longest-chain-of-a-run": [
         (
             {"run": C.id},
@@ -246,6 +283,11 @@ ANSWERS = {
         ),
         ({"run": A.id}, []),
     ],
+    "motifs-by-category": [
+        ({}, [("foundation", "pattern 3", 1, 1, "motif-3", "library-1")]),
+        ({"category": "deliver"}, []),
+        ({"library": "another"}, []),
+    ],
     "motifs-by-support": [
         (
             {},
@@ -311,6 +353,55 @@ ANSWERS = {
             ],
         )
     ],
+    "rules-by-support": [
+        (
+            {},
+            [
+                (
+                    "two of a kind",
+                    3,
+                    "[[0,1]]",
+                    1,
+                    2,
+                    4,
+                    "motif-1",
+                    "motif-1",
+                    "rule-1",
+                    "library-1",
+                ),
+                (
+                    "one in another",
+                    3,
+                    "[[0,0],[1,2]]",
+                    1,
+                    1,
+                    1,
+                    "motif-1",
+                    "motif-2",
+                    "rule-2",
+                    "library-1",
+                ),
+            ],
+        ),
+        (
+            {"motif": "pattern 2"},
+            [
+                (
+                    "one in another",
+                    3,
+                    "[[0,0],[1,2]]",
+                    1,
+                    1,
+                    1,
+                    "motif-1",
+                    "motif-2",
+                    "rule-2",
+                    "library-1",
+                ),
+            ],
+        ),
+        ({"library": "another"}, []),
+    ],
     "run-transcript": [
         (
             {"run": B.id, "characters": 6},
@@ -375,6 +466,27 @@ ANSWERS = {
         )
     ],
     "tool-failure-rates": [({}, [("calculator", 2, 1, 1, 0, 0.5, 1)])],
+    "types-by-support": [
+        (
+            {},
+            [
+                (
+                    "T1",
+                    "Parse",
+                    2,
+                    3,
+                    ["text"],
+                    ["log", "tokens"],
+                    [],
+                    ["file"],
+                    "type-1",
+                    "library-1",
+                ),
+                ("T2", N, 1, 1, [], [], ["file"], [], "type-2", "library-1"),
+            ],
+        ),
+        ({"library": "another"}, []),
+    ],
     "unanswered-handoffs": [
         (
             {},
@@ -441,6 +553,24 @@ ANSWERS = {
             ],
         ),
         ({"motif": "motif-3"}, [(P.id, "sum", "planA", 1, "[[2,3]]", "motif-3")]),
+    ],
+    "where-a-rule-applies": [
+        (
+            {"rule": "rule-1"},
+            [
+                (A.id, "sum", "star", 3, "[[3],[4]]", "rule-1"),
+                (B.id, "sum", "star", 1, "[[1]]", "rule-1"),
+            ],
+        ),
+        ({"rule": "rule-2"}, [(P.id, "sum", "planA", 1, "[[2,3]]", "rule-2")]),
+        ({"rule": "another"}, []),
+    ],
+    "where-a-type-occurs": [
+        (
+            {"subtask_type": "T1"},
+            [(P.id, 3, "Parse", N, "type-1"), (P.id, 4, "Add", N, "type-1")],
+        ),
+        ({"subtask_type": "type-2"}, [(P.id, 2, "Read", N, "type-2")]),
     ],
     "where-failed-runs-part": [
         (

@@ -82,7 +82,49 @@ def results_of(made: list[CollaborationGraph]) -> Rows:
             label = "Run" if graph.kind == "run" else "Decomposition"
             link = {"source": name, "target": graph.id, "count": number % 2, "nodes": "[]"}
             rows.relate("OCCURS_IN", "Motif", label, link)
+    parts_of(rows, made)
     return rows
+
+
+def parts_of(rows: Rows, made: list[CollaborationGraph]) -> None:
+    """Types, rules, coarse graphs and categories that are spread over the graphs."""
+    for number in range(3):
+        common = {"position": number % 2, "task_support": number % 2, "document": "{}"}
+        for label, name, title, kind in (
+            ("SubtaskType", f"type-{number}", "kind", "type"),
+            ("CompositionRule", f"rule-{number}", "rule", "rule"),
+            (
+                "GroupCategory",
+                f"category-{number}",
+                ("foundation", "x", "y")[number],
+                "category",
+            ),
+        ):
+            rows.node(label, {"id": name, "name": title, "part": kind, **common})
+            rows.relate("CONTAINS", "Library", label, {"source": "library", "target": name})
+        link = {"source": f"motif-{number}", "target": f"category-{number}", "count": 1}
+        rows.relate("INDEXED_UNDER", "Motif", "GroupCategory", {**link, "task_support": number})
+        for motif, places in ((number, ["first"]), (number + 1, ["second"])):
+            link = {"source": f"rule-{number}", "target": f"motif-{motif}", "places": places}
+            rows.relate("JOINS", "CompositionRule", "Motif", link)
+        for graph in made[number::3]:
+            label = "Run" if graph.kind == "run" else "Decomposition"
+            link = {"source": f"rule-{number}", "target": graph.id, "count": number % 2}
+            rows.relate("APPLIES_IN", "CompositionRule", label, {**link, "nodes": "[]"})
+            node_label = "Action" if graph.kind == "run" else "Subtask"
+            rows.relate_all(
+                "OF_TYPE",
+                node_label,
+                "SubtaskType",
+                [{"source": node.id, "target": f"type-{number}"} for node in graph.nodes[:2]],
+            )
+    for number, graph in enumerate(made[:20]):
+        row = {"id": f"coarse-{number}", "name": "c", "part": "coarse graph", "graph": graph.id}
+        row |= {"groups": number % 3, "leaves": 4, "depth": 0}
+        rows.node("CoarseGraph", row | {"category": "foundation" if number % 2 else None})
+        rows.relate(
+            "CONTAINS", "Library", "CoarseGraph", {"source": "library", "target": row["id"]}
+        )
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +152,9 @@ def choices(query, made):
         "library": ["library"],
         "scope": ["run", "other"],
         "organization": ["other"],
+        "subtask_type": ["kind", "type-1"],
+        "rule": ["rule-0"],
+        "category": ["foundation"],
     }
     names = [parameter.name for parameter in query.parameters]
     base = {"limit": MANY} if "limit" in names else {}

@@ -17,6 +17,7 @@ from mining.library import (
 from mining.library_mining import KnownType, mine_library
 from mining.motifs import MotifConfiguration, mine_motifs
 from mining.rules import RuleConfiguration, canonical_rule, mine_rules, rule_text
+from mining.subtask_types import SubtaskTypeConfiguration, mine_subtask_types
 from tests.mining.test_motifs import graphs, make_graph
 from tests.mining.test_structures import builder, paper_task, trees
 
@@ -151,7 +152,6 @@ def test_types_come_from_outside():
     configuration = LibraryConfiguration(
         motifs=MotifConfiguration(kept_occurrences=None, labels="types x"),
         rules=RuleConfiguration(),
-        types="x",
     )
     library = mine_library(
         [graph],
@@ -164,7 +164,42 @@ def test_types_come_from_outside():
         ("t1", None, None),
     ]
     assert [one.pattern.labels for one in library.local.patterns] == [("t0", "t1")]
-    assert library.configuration.types == "x"
+    assert library.configuration.motifs.labels == "types x"
+
+
+def test_types_can_be_learned_first():
+    graphs_ = [paper_task("one", "t1"), paper_task("two", "t2")]
+    learn = SubtaskTypeConfiguration(candidates=(2,), refits=0)
+    configuration = LibraryConfiguration(
+        motifs=MotifConfiguration(kept_occurrences=None),
+        rules=RuleConfiguration(),
+        types=learn,
+    )
+    mined = mine_library(graphs_, configuration)
+    types = mine_subtask_types(graphs_, learn)
+    local = mined.library.local
+    assert [one.label for one in local.types] == ["T1", "T2"]
+    assert {one.label: one.title for one in local.types} == {
+        one.label: one.name for one in types.types
+    }
+    assert {one.label: one.medoid for one in local.types} == {
+        one.label: one.medoid.id for one in types.types
+    }
+    assert set(mined.leaf_types) == {
+        node.id for graph in graphs_ for node in graph.nodes if node.kind == "subtask"
+    }
+    for one in types.types:
+        (entry,) = [found for found in local.types if found.label == one.label]
+        assert (entry.inputs, entry.outputs, entry.writes) == (
+            one.inputs,
+            one.outputs,
+            one.writes,
+        )
+        assert entry.members == one.leaves
+    assert mined.library.configuration.motifs.labels == types.name
+    assert round_trips(mined.library)
+    again = mine_library(graphs_[::-1], configuration)
+    assert dump_library(again.library) == dump_library(mined.library)
 
 
 def test_support_thresholds_of_the_paper_are_the_defaults():
@@ -257,6 +292,15 @@ def test_what_is_no_library_is_refused():
 
 
 def test_what_makes_no_sense_is_refused():
+    with pytest.raises(UsageError, match="agents on their own"):
+        LibraryConfiguration(
+            motifs=MotifConfiguration(vertices="agents", kept_occurrences=None)
+        )
+    with pytest.raises(UsageError, match="exclude each other"):
+        LibraryConfiguration(
+            motifs=MotifConfiguration(labels="kind", kept_occurrences=None),
+            types=SubtaskTypeConfiguration(),
+        )
     with pytest.raises(UsageError, match="kept_occurrences"):
         LibraryConfiguration(motifs=MotifConfiguration())
     with pytest.raises(UsageError, match="'types' are not one of"):
