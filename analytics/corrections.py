@@ -7,6 +7,7 @@ Source: Holm (1979), which bounds the chance of any false finding, and Benjamini
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+from graphstore.corrections import benjamini_hochberg, holm
 from graphstore.errors import UsageError
 
 Correction = Literal["holm", "benjamini-hochberg"]
@@ -32,22 +33,6 @@ def adjust(
     known = [value for value in p_values if value is not None]
     if not all(0.0 <= value <= 1.0 for value in known):
         raise UsageError("a p-value lies between 0 and 1")
-    if not known:
-        return tuple(p_values)
-    if correction == "holm":
-        adjusted = iter(_holm(known))
-    else:
-        from scipy.stats import false_discovery_control
-
-        adjusted = iter(false_discovery_control(known, method="bh").tolist())
+    step = holm if correction == "holm" else benjamini_hochberg
+    adjusted = iter(step(known))
     return tuple(None if value is None else next(adjusted) for value in p_values)
-
-
-def _holm(p_values: list[float]) -> list[float]:
-    count = len(p_values)
-    adjusted = [0.0] * count
-    largest = 0.0
-    for rank, place in enumerate(sorted(range(count), key=lambda one: p_values[one])):
-        largest = max(largest, min(1.0, (count - rank) * p_values[place]))
-        adjusted[place] = largest
-    return adjusted

@@ -22,6 +22,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from graphstore.compiled import compiled
+from graphstore.corrections import benjamini_hochberg, holm
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash, digest
 from graphstore.model import CollaborationGraph
@@ -193,26 +194,6 @@ def motif_significance(
         swap_share=made / tried if tried else None,
         hash=digest(options.hash, motifs.hash, *lines, size=8),
     )
-
-
-def holm(values: Sequence[float]) -> list[float]:
-    """P-values corrected by Holm's step-down method (1979)."""
-    order = sorted(range(len(values)), key=lambda place: values[place])
-    found, largest = [0.0] * len(values), 0.0
-    for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, (len(values) - rank) * values[place]))
-        found[place] = largest
-    return found
-
-
-def benjamini_hochberg(values: Sequence[float]) -> list[float]:
-    """P-values corrected by the step-up method of Benjamini and Hochberg (1995)."""
-    order = sorted(range(len(values)), key=lambda place: -values[place])
-    found, smallest = [0.0] * len(values), 1.0
-    for rank, place in enumerate(order):
-        smallest = min(smallest, values[place] * len(values) / (len(values) - rank))
-        found[place] = smallest
-    return found
 
 
 def _rows(motifs: MotifLibrary, totals: Any) -> tuple[MotifSignificance, ...]:
