@@ -13,7 +13,8 @@ The public names, for notebooks and programs::
         mg.query(store, "messages-by-role").to_pandas()
 """
 
-from app.notebook import GraphList, evaluate, ingest, mine, query, read
+from app.library_jobs import load_library, read_library, save_library
+from app.notebook import GraphList, evaluate, ingest, mine, mine_library, query, read
 from graphstore.builder import GraphBuilder, make_organization
 from graphstore.errors import (
     GraphError,
@@ -99,12 +100,16 @@ __all__ = [
     "from_frames",
     "from_networkx",
     "ingest",
+    "load_library",
     "make_organization",
     "mine",
+    "mine_library",
     "open_store",
     "query",
     "read",
     "read_file",
+    "read_library",
+    "save_library",
     "to_frames",
     "to_networkx",
     "validate",

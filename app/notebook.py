@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app import jobs
-from graphstore.model import CollaborationGraph
+from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.rows import QueryResult
 from graphstore.store import GraphStore, open_store
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from analytics.panel import Evaluation, PanelConfiguration
     from ingest.reader import Rejection
     from ingest.report import IngestReport
+    from mining.library import Library, LibraryConfiguration
     from mining.motifs import MotifConfiguration, MotifLibrary
 
 Paths = str | Path | Sequence[str | Path]
@@ -135,6 +136,36 @@ def mine(source: Source, configuration: "MotifConfiguration | None" = None) -> "
     if isinstance(source, Iterable):
         return motifs.mine_motifs(source, configuration)
     return jobs.mine(source, configuration, save=False)
+
+
+def mine_library(
+    source: Source,
+    configuration: "LibraryConfiguration | None" = None,
+    *,
+    kind: GraphKind = "decomposition",
+) -> "Library":
+    """Subtask types, patterns, composition rules and task structures. A store is left as it is.
+
+    Args:
+        source: A store (open, or its path or URL), or graphs of one kind.
+        configuration: Options; by default types are learned for decompositions, and the
+            actions of runs are typed by role and kind, with a support of one task.
+        kind: What to take from a store: runs or decompositions.
+    """
+    from app import library_jobs
+    from mining import library_mining
+
+    if isinstance(source, (str, Path)):
+        with open_store(str(source), read_only=True) as store:
+            return mine_library(store, configuration, kind=kind)
+    if isinstance(source, Iterable):
+        graphs = list(source)
+        options = configuration or library_jobs.library_configuration(
+            graphs[0].kind if graphs else kind
+        )
+        return library_mining.mine_library(graphs, options).library
+    options = configuration or library_jobs.library_configuration(kind)
+    return library_jobs.mine_library(source, options, kind=kind, save=False).library
 
 
 def query(source: str | Path | GraphStore, name: str, **parameters: Any) -> QueryResult:
