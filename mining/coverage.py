@@ -74,7 +74,7 @@ def measure_coverage(
     if options.labels is None:
         chosen = LEARNED if scope == "decomposition" else DEFAULT_LABELS[scope]
         options = replace(options, labels=chosen)
-    tasks = coverage_tasks(found.values(), options.level)
+    tasks = coverage_tasks(found.values(), options.level, options.same_text)
     tasks, left_out = _large_enough(tasks, found, options.min_nodes)
     if not tasks:
         raise UsageError(

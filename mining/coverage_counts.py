@@ -35,6 +35,7 @@ class CoverageConfiguration:
             occurrences are not looked at.
         rules: Of the rules, likewise.
         level: What a source is (:func:`mining.coverage_splits.coverage_tasks`).
+        same_text: Whether tasks with identical specifications stay together.
         held_out: Share of the tasks to hold out.
         held_out_sources: Hold out these sources instead.
         sizes: Numbers of mined tasks. None means 10, 25, 50, 75 and 100% of those that can be
@@ -57,6 +58,7 @@ class CoverageConfiguration:
         default_factory=lambda: RuleConfiguration(min_task_support=2)
     )
     level: SourceLevel = "group"
+    same_text: bool = True
     held_out: float = 1 / 3
     held_out_sources: tuple[str, ...] = ()
     sizes: tuple[int, ...] | None = None

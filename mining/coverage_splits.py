@@ -63,7 +63,9 @@ class Split:
 
 
 def coverage_tasks(
-    graphs: Iterable[CollaborationGraph], level: SourceLevel = "group"
+    graphs: Iterable[CollaborationGraph],
+    level: SourceLevel = "group",
+    same_text: bool = True,
 ) -> tuple[CoverageTask, ...]:
     """Puts graphs together by task, and tasks by source.
 
@@ -77,6 +79,8 @@ def coverage_tasks(
             its format. ``category``: the data set (else the format) with the task's
             category, whatever the source groups. ``task``: the task's source group, else the
             task alone.
+        same_text: Whether tasks with identical specifications stay together. Not where
+            descriptions say something else, for example which program wrote the trace.
 
     Returns:
         By id of the task; groups are numbered by the first task in them.
@@ -96,7 +100,10 @@ def coverage_tasks(
     first: dict[str, int] = {}
     for place, name in enumerate(names):
         for graph in members[name]:
-            for key in (f"source {_source(graph, level)}", f"text {_specification(graph)}"):
+            keys = [f"source {_source(graph, level)}"]
+            if same_text:
+                keys.append(f"text {_specification(graph)}")
+            for key in keys:
                 groups.join(place, first.setdefault(key, place))
     numbers: dict[int, int] = {}
     return tuple(

@@ -60,6 +60,14 @@ def coverage(
             "group, else each task alone."
         ),
     ] = "group",
+    same_text: Annotated[
+        bool,
+        typer.Option(
+            "--same-text/--ignore-text",
+            help="Whether tasks with identical descriptions (or leaves, where they have none) "
+            "stay together too.",
+        ),
+    ] = True,
     held_out: Annotated[
         float, typer.Option(metavar="SHARE", help="Share of the tasks to hold out.")
     ] = 0.3333333333333333,
@@ -131,6 +139,7 @@ def coverage(
         motifs=MotifConfiguration(min_task_support=min_task_support, kept_occurrences=None),
         rules=RuleConfiguration(min_task_support=min_task_support),
         level=source,
+        same_text=same_text,
         held_out=held_out,
         held_out_sources=tuple(sorted(set(hold_out or ()))),
         sizes=tuple(size) if size else None,

@@ -435,6 +435,7 @@ def test_texts_are_compared_once_normalized_and_leaves_stand_in_for_them():
     one = task("a", "AB", description="Sort  the LIST")
     other = task("b", "CD", description="sort the list ", dataset="elsewhere")
     assert len({found.group for found in coverage_tasks([one, other], "task")}) == 1
+    assert len({found.group for found in coverage_tasks([one, other], "task", False)}) == 2
 
     def without_text(name, labels):
         builder = GraphBuilder(
