@@ -32,21 +32,25 @@ class OccurrenceTable:
         starts: Where each motif's rows begin; one entry more than motifs.
         graphs: Position of the graph, one a row.
         counts: Exact number of node sets, one a row.
-        offsets: Where each row's sets begin in ``sets``; one entry more than rows.
-        sets: int32 of shape (kept sets, 3).
+        kept: Number of kept sets, one a row.
+        begins: Where each row's sets begin in ``sets``.
+        sets: int32 of shape (all kept sets, 3), in the order in which they were gathered:
+            moving millions of them would take longer than finding them.
     """
 
     starts: Any
     graphs: Any
     counts: Any
-    offsets: Any
+    kept: Any
+    begins: Any
     sets: Any
 
     def of(self, motif: int) -> Iterator[tuple[int, int, Any]]:
         """The rows of one motif: graph, count, and kept sets of shape (kept, 3)."""
         first, last = int(self.starts[motif]), int(self.starts[motif + 1])
         for row in range(first, last):
-            sets = self.sets[self.offsets[row] : self.offsets[row + 1]]
+            begin = int(self.begins[row])
+            sets = self.sets[begin : begin + int(self.kept[row])]
             yield int(self.graphs[row]), int(self.counts[row]), sets
 
     def graphs_of(self, motif: int) -> list[int]:
@@ -61,20 +65,23 @@ class OccurrenceTable:
         """
         import numpy
 
-        sizes = numpy.diff(self.offsets)
-        rows = numpy.repeat(numpy.arange(len(sizes)), sizes)
-        motifs = numpy.searchsorted(self.starts, rows, side="right") - 1
-        order = numpy.argsort(self.graphs[rows], kind="stable")
-        found, begins = numpy.unique(self.graphs[rows][order], return_index=True)
-        bounds = [*begins.tolist(), len(order)]
-        for graph, (begin, end) in zip(found.tolist(), pairwise(bounds), strict=True):
-            chosen = order[begin:end]
-            yield graph, motifs[chosen], self.sets[chosen]
+        motif_of = numpy.searchsorted(self.starts, numpy.arange(len(self.graphs)), "right") - 1
+        order = numpy.argsort(self.graphs, kind="stable")
+        found, firsts = numpy.unique(self.graphs[order], return_index=True)
+        bounds = [*firsts.tolist(), len(order)]
+        for graph, (first, last) in zip(found.tolist(), pairwise(bounds), strict=True):
+            rows = order[first:last]
+            sizes = self.kept[rows]
+            if not sizes.sum():
+                continue
+            shift = numpy.repeat(self.begins[rows] - (numpy.cumsum(sizes) - sizes), sizes)
+            sets = self.sets[shift + numpy.arange(len(shift))]
+            yield graph, numpy.repeat(motif_of[rows], sizes), sets
 
     @property
     def complete(self) -> bool:
         """Whether every set that was counted was kept."""
-        return bool((self.offsets[1:] - self.offsets[:-1] == self.counts).all())
+        return bool((self.kept == self.counts).all())
 
 
 class OccurrenceCollector:
@@ -143,17 +150,13 @@ class OccurrenceCollector:
         order = numpy.lexsort((graphs, motifs))
         order = order[motifs[order] >= 0]
         sizes = _numbers(self._kept)
-        begins = numpy.cumsum(sizes) - sizes
-        offsets = numpy.concatenate(([0], numpy.cumsum(sizes[order])))
-        # For each kept set, in the new order, where it stood before.
-        shift = numpy.repeat(begins[order] - offsets[:-1], sizes[order])
-        sets = numpy.array(self._sets, numpy.int32).reshape(-1, 3)
         return OccurrenceTable(
             starts=numpy.searchsorted(motifs[order], numpy.arange(len(kept) + 1)),
             graphs=graphs[order],
             counts=_numbers(self._counts)[order],
-            offsets=offsets,
-            sets=sets[shift + numpy.arange(len(shift))],
+            kept=sizes[order],
+            begins=(numpy.cumsum(sizes) - sizes)[order],
+            sets=numpy.array(self._sets, numpy.int32).reshape(-1, 3),
         )
 
 
