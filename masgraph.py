@@ -10,7 +10,7 @@ The public names, for notebooks and programs::
 
     with mg.open_store("masgraph.db") as store:
         mg.ingest("traces/", store)
-        mg.query(store, "messages-by-role").to_pandas()
+        mg.query(store, "actions-by-role").to_pandas()
 """
 
 from app.library_jobs import load_library, read_library, save_library

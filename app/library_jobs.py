@@ -40,8 +40,8 @@ def mine_library(
         configuration: Options; the defaults where None.
         kind: Runs or decompositions.
         selection: Which of them.
-        save: Whether the library is written. It takes the place of what was mined before
-            under the same configuration from the same selection.
+        save: Whether the library is written, if there was a graph to mine. It takes the place
+            of what was mined before under the same configuration from the same selection.
         progress: Receives the number of graphs done, or of fits where types are learned.
     """
     from app.library_rows import library_rows
@@ -60,7 +60,7 @@ def mine_library(
     mined = library_mining.mine_library(
         counted(), options, progress=lambda done, fits: progress(done, fits, "types")
     )
-    if save:
+    if save and mined.motifs.graphs:
         library_id = library_id_of(options, kind, chosen)
         store.write_results(
             library_rows(mined, library_id, library_summary(mined, kind, chosen)),

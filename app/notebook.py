@@ -34,6 +34,12 @@ class GraphList(tuple[CollaborationGraph, ...]):
 
     rejected: "tuple[Rejection, ...]" = ()
 
+    def __repr__(self) -> str:
+        return f"<{len(self):,} graphs, {len(self.rejected):,} rejected>"
+
+    def _repr_html_(self) -> str:
+        return str(self.to_pandas().head(50).to_html(index=False))
+
     def to_pandas(self) -> "pandas.DataFrame":
         """One line a graph: what it is, how large it is and how it ended."""
         import pandas

@@ -4,6 +4,7 @@ Standard output carries the answer alone; progress, messages and warnings go to 
 error.
 """
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -42,8 +43,18 @@ def show(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, (list, dict)):
-        return msgspec.json.encode(value).decode()
-    return str(value)
+        return visible(msgspec.json.encode(value).decode())
+    return visible(str(value))
+
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+)
+
+
+def visible(text: str) -> str:
+    """A text from a trace as it may be shown: what would steer a terminal is spelled out."""
+    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def print_table(
@@ -51,12 +62,21 @@ def print_table(
     rows: Sequence[Sequence[Any]],
     *,
     title: str | None = None,
+    spell_columns: bool = True,
 ) -> None:
-    """Prints rows for people. Numbers stand on the right."""
+    """Prints rows for people. Numbers stand on the right.
+
+    Args:
+        columns: Names of the columns.
+        rows: Values in their order.
+        title: Above the table.
+        spell_columns: Whether ``tokens_out`` is headed "tokens out"; a query's own names stay.
+    """
     table = Table(title=title, title_justify="left", title_style="bold")
     for position, column in enumerate(columns):
         numeric = any(isinstance(row[position], (int, float)) for row in rows)
-        table.add_column(column.replace("_", " "), justify="right" if numeric else "left")
+        heading = column.replace("_", " ") if spell_columns else escape(visible(column))
+        table.add_column(heading, justify="right" if numeric else "left")
     for row in rows:
         table.add_row(*(escape(show(value)) for value in row))
     console = answers
@@ -87,7 +107,7 @@ def print_mapping(values: Mapping[str, Any], *, title: str | None = None) -> Non
 
 def say(sentence: str) -> None:
     """A message for the person at the keyboard."""
-    messages.print(escape(sentence), highlight=False, soft_wrap=True)
+    messages.print(escape(visible(sentence)), highlight=False, soft_wrap=True)
 
 
 @contextmanager

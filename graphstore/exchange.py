@@ -5,6 +5,7 @@ lost: a graph that goes out and comes back is equal to the first one. Python's p
 used nowhere.
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,7 +157,8 @@ def from_networkx(graph: "networkx.MultiDiGraph[str]") -> list[CollaborationGrap
         known = {name: attributes[name] for name in attributes if name != "label"}
         rows.node(label, _typed(LABELS_BY_NAME[label].all_properties, {"id": node, **known}))
     for source, target, type_, attributes in graph.edges(data=True, keys=True):
-        key = (attributes.get("type", type_), labels[source], labels[target])
+        relation = attributes.get("relation") or attributes.get("type") or type_
+        key = (relation, labels[source], labels[target])
         if key not in RELATIONS_BY_KEY:
             raise InputError(f"no relation {key[0]} joins {key[1]} and {key[2]}")
         known = {name: attributes[name] for name in attributes if name not in ("type", "id")}
@@ -221,6 +223,8 @@ def write_file(
         graphs: One graph or several.
         path: The file; for ``parquet`` a folder with one file for each table.
         format: ``graphml``, ``gexf``, ``json`` (networkx's node-link form) or ``parquet``.
+            The first two are XML, which cannot hold most control characters: each becomes
+            U+FFFD there.
 
     Raises:
         InputError: The format is not known, or the path cannot be written.
@@ -278,7 +282,7 @@ def _read(source: Path, format: str) -> list[CollaborationGraph]:
     elif format == "graphml":
         made = networkx.read_graphml(source, force_multigraph=True)
     else:
-        made = networkx.read_gexf(source)
+        made = networkx.MultiDiGraph(networkx.read_gexf(source))
     return from_networkx(made)
 
 
@@ -293,6 +297,10 @@ def _node_link(graph: "networkx.MultiDiGraph[str]") -> bytes:
     return msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=1)
 
 
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters that XML 1.0 cannot hold, not even escaped."""
+
+
 def _write_xml(graph: "networkx.MultiDiGraph[str]", path: Path, format: str) -> None:
     """XML forms take scalars only: lists go as JSON text, datetimes as ISO text."""
     import networkx
@@ -302,28 +310,26 @@ def _write_xml(graph: "networkx.MultiDiGraph[str]", path: Path, format: str) -> 
         attributes.update(_scalars(attributes))
     for _, _, attributes in plain.edges(data=True):
         attributes.update(_scalars(attributes))
-    try:
-        if format == "graphml":
-            networkx.write_graphml(plain, path, named_key_ids=True)
-        else:
-            for node, attributes in plain.nodes(data=True):
-                attributes["label"] = attributes["label"] or node
-            networkx.write_gexf(plain, path)
-    except ValueError as error:
-        raise InputError(
-            f"{format} cannot hold a text with control characters ({error}): "
-            "choose json or parquet",
-            file=str(path),
-        ) from error
+    if format == "graphml":
+        networkx.write_graphml(plain, path, named_key_ids=True)
+    else:
+        for node, attributes in plain.nodes(data=True):
+            attributes["label"] = attributes["label"] or node
+        for _, _, relation, attributes in plain.edges(data=True, keys=True):
+            # GEXF has a meaning of its own for an edge's type.
+            attributes["relation"] = relation
+        networkx.write_gexf(plain, path)
 
 
 def _scalars(attributes: dict[str, Any]) -> dict[str, Any]:
-    changed = {}
+    changed: dict[str, Any] = {}
     for name, value in attributes.items():
         if isinstance(value, list):
             changed[name] = msgspec.json.encode(value).decode()
         elif hasattr(value, "isoformat"):
             changed[name] = value.isoformat()
+        elif isinstance(value, str) and _NOT_XML.search(value):
+            changed[name] = _NOT_XML.sub("\ufffd", value)
     return changed
 
 

@@ -254,6 +254,8 @@ def export(
     quiet: QuietOption = False,
 ) -> None:
     """Write graphs for other tools, or as masgraph's own JSONL."""
+    if str(out) == "-":
+        raise UsageError("export writes files: name one, or a folder for parquet")
     chosen = format or _format_of(out)
     with opened(store, read_only=True) as graph_store:
         graphs = list(

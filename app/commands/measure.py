@@ -198,6 +198,8 @@ def mine(
                     save=not dry_run,
                     progress=reporter,
                 )
+            if not mined.motifs.graphs:
+                continue
             if library is not None:
                 library_jobs.save_library(mined.library, library)
             summary = library_jobs.library_summary(mined, one, selection)
@@ -216,10 +218,10 @@ def mine(
                 print_library(summary)
                 if library is not None:
                     say(f"Library: {library}")
+    if not documents:
+        raise NotFoundError("no graph matches: see what is there with  masgraph stats")
     if json:
         print_json({"libraries": documents})
-    elif not documents:
-        raise NotFoundError("the store holds no graphs: put some in with  masgraph ingest PATH")
 
 
 def print_types(library: "Library", top: int) -> None:

@@ -81,7 +81,9 @@ def query(
     elif csv:
         result.to_pandas().to_csv(sys.stdout, index=False)
     else:
-        print_table(result.columns, result.rows)
+        print_table(result.columns, result.rows, spell_columns=False)
+        if not result.rows:
+            say("No rows.")
     if result.truncated:
         say(f"The answer has more than {rows:,} rows; --rows N shows more of them.")
 
@@ -163,7 +165,13 @@ def _described(saved: "SavedQuery") -> dict[str, Any]:
         "title": saved.title,
         "question": saved.question,
         "parameters": [
-            {"name": parameter.name, "default": parameter.default}
+            {
+                "name": parameter.name,
+                "default": parameter.default,
+                "type": parameter.type,
+                "required": parameter.required,
+                "meaning": parameter.meaning,
+            }
             for parameter in saved.parameters
         ],
     }

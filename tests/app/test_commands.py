@@ -152,9 +152,13 @@ def test_the_list_of_queries(masgraph):
     listed = masgraph("query", "--list", "--json").json()["queries"]
     assert len(listed) >= 20
     assert all(list(one) == ["name", "title", "question", "parameters"] for one in listed)
-    assert all(
-        list(one) == ["name", "default"] for query in listed for one in query["parameters"]
-    )
+    parameters = {
+        (query["name"], one["name"]): one for query in listed for one in query["parameters"]
+    }
+    assert all(list(one)[:2] == ["name", "default"] for one in parameters.values())
+    assert parameters["run-transcript", "run"]["required"]
+    assert parameters["busiest-agents", "limit"]["default"] == 20
+    assert not parameters["busiest-agents", "limit"]["required"]
     assert "MATCH" in masgraph("query", listed[0]["name"], "--show").out
 
 
@@ -371,6 +375,29 @@ def test_a_report_shows_names_as_text(masgraph, one_run, tmp_path):
     masgraph("evaluate")
     masgraph("report", "--out", "one.html")
     assert "<script>" not in (tmp_path / "one.html").read_text()
+
+
+def test_what_would_steer_a_terminal_is_spelled_out(masgraph, one_run):
+    bad = {**RUN, "method": {"name": "m\x1b[8m\u202e"}}
+    one_run.write_text(json.dumps(bad) + "\n")
+    masgraph("ingest", one_run)
+    out = masgraph("evaluate").out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "m\\x1b[8m\\u202e" in out
+
+
+def test_mining_nothing_is_said_and_stores_nothing(masgraph, one_run):
+    masgraph("ingest", one_run)
+    done = masgraph("mine", "--method", "nobody")
+    assert done.code == 2
+    assert "Library" not in masgraph("stats", "--json").json()["counts"]
+
+
+def test_export_to_standard_output_is_refused(masgraph, one_run, tmp_path):
+    masgraph("ingest", one_run)
+    assert masgraph("export", "-").code == 2
+    assert not (tmp_path / "-").exists()
 
 
 def test_formats(masgraph):

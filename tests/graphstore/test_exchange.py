@@ -62,3 +62,13 @@ def test_a_foreign_file_is_refused_with_its_name(tmp_path, format):
     path.write_text('{"nodes": [{"id": 1}], "edges": []}')
     with pytest.raises(InputError, match="foreign"):
         exchange.read_file(path, format)
+
+
+@pytest.mark.parametrize("format", ["graphml", "gexf"])
+def test_control_characters_leave_xml_well_formed(tmp_path, format):
+    builder = GraphBuilder(kind="run", format="test", uri="c.json", content="z")
+    builder.add("agent_message", "a", content="red \x1b[31m and \x00 and \ufffe, tab\t kept")
+    graph = builder.build()
+    exchange.write_file(graph, tmp_path / "out", format)
+    (back,) = exchange.read_file(tmp_path / "out", format)
+    assert back.nodes[0].content == "red \ufffd[31m and \ufffd and \ufffd, tab\t kept"

@@ -189,7 +189,7 @@ ANSWERS = {
     "labelled-mistakes": [
         (
             {},
-            [(B.id, "sum", "star", "lead", 2, "orchestrator", 0.5, "lead", 3, True)],
+            [(B.id, "sum", "star", "lead", 2, "orchestrator", 0.5, ["lead"], 3, True)],
         ),
         ({"method": "debate"}, []),
     ],

@@ -108,7 +108,7 @@ def test_a_graph_that_comes_twice_is_stored_once(data, store):
 # Bad files.
 
 DEEP = b'{"masgraph": 1, "kind": "run", "attributes": {"x": '
-KNOWN = ", ".join(BUILT_IN)
+KNOWN = f"{len(BUILT_IN)} formats are known: see  masgraph formats"
 BAD = {
     "empty": (b"", "the file is empty"),
     "spaces": (b" \n\n ", "the file holds only white space"),
@@ -119,32 +119,32 @@ BAD = {
     "utf16": ('{"a": 1}'.encode("utf-16"), "it is UTF-16 text: save it as UTF-8"),
     "latin1": (
         '{"history": "ä"}'.encode("latin-1"),
-        f"the text is not UTF-8: byte 0xe4 at line 1, column 14; known formats: {KNOWN}",
+        f"the text is not UTF-8: byte 0xe4 at line 1, column 14; {KNOWN}",
     ),
-    "text": (b"hello\nworld\n", f"it is text, but in no known format (known formats: {KNOWN})"),
-    "log": (b"[12:30] hello", f"it is text, but in no known format (known formats: {KNOWN})"),
-    "other": (b'{"a": [1]}', f"it is JSON, but in no known format (known formats: {KNOWN})"),
+    "text": (b"hello\nworld\n", f"it is text, but in no known format ({KNOWN})"),
+    "log": (b"[12:30] hello", f"it is text, but in no known format ({KNOWN})"),
+    "other": (b'{"a": [1]}', f"it is JSON, but in no known format ({KNOWN})"),
     "lines": (
         b'{"a": 1}\n{"a": 2}',
-        f"it is JSON, but in no known format (known formats: {KNOWN})",
+        f"it is JSON, but in no known format ({KNOWN})",
     ),
     "almost": (
         b'{\n  "a": 1,\n  "b": oops\n}',
-        f"the JSON is malformed at line 3, column 8: unexpected 'oops'; known formats: {KNOWN}",
+        f"the JSON is malformed at line 3, column 8: unexpected 'oops'; {KNOWN}",
     ),
     "cut": (
         b'{"a": [1, 2',
-        f"the JSON breaks off at line 1, column 12; known formats: {KNOWN}",
+        f"the JSON breaks off at line 1, column 12; {KNOWN}",
     ),
     "bad line": (
         b'{"a": 1}\n{"a": }',
-        f"the JSON is malformed at line 2, column 7: unexpected '}}'; known formats: {KNOWN}",
+        f"the JSON is malformed at line 2, column 7: unexpected '}}'; {KNOWN}",
     ),
     "deep": (
         b"[" * 200 + b"]" * 200,
-        f"it is JSON, but in no known format (known formats: {KNOWN})",
+        f"it is JSON, but in no known format ({KNOWN})",
     ),
-    "deeper": (b"[" * 90_000, f"the JSON is nested too deeply; known formats: {KNOWN}"),
+    "deeper": (b"[" * 90_000, f"the JSON is nested too deeply; {KNOWN}"),
     "cut gzip": (gzip.compress(b"x" * 1000)[:-9], "the gzip data breaks off"),
     "cut native": (
         b'{"masgraph": 1, "kind": "run", "actions": [{"agent"',
