@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT))
 from typer.main import get_command  # noqa: E402
 
 from app.cli import cli  # noqa: E402
+from graphstore.dialect import DIFFERENCES  # noqa: E402
 from graphstore.queries import QueryParameter, SavedQuery, saved_queries  # noqa: E402
 from graphstore.schema import LABELS, RELATIONS, Property  # noqa: E402
 from ingest.big_json import STREAMED_BYTES  # noqa: E402
@@ -310,7 +311,38 @@ def formats_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def engines_page() -> str:
+    """docs/engines.md."""
+    treated = {
+        "levelled": "The stores give one answer",
+        "refused": "`masgraph query` refuses it, with a sentence",
+        "documented": "Yours to mind: nothing in the text of a query shows it",
+    }
+    lines = [
+        NOTE,
+        "",
+        "# Where the two engines differ",
+        "",
+        "One Cypher text runs on the embedded engine and on Neo4j, and the saved queries give "
+        "the same values on both. In your own Cypher, what follows would differ. A construct "
+        "that only one engine takes is an error on the other, and is not listed.",
+        "",
+    ]
+    for treatment, heading in treated.items():
+        lines += [f"## {heading}", ""]
+        lines += table(
+            ("written", "embedded engine", "Neo4j", "so"),
+            [
+                (one.construct, one.embedded, one.neo4j, one.advice)
+                for one in DIFFERENCES
+                if one.treatment == treatment
+            ],
+        )
+    return "\n".join(lines).rstrip() + "\n"
+
+
 PAGES = {
+    "engines.md": engines_page,
     "commands.md": commands_page,
     "formats.md": formats_page,
     "queries.md": queries_page,
