@@ -186,7 +186,7 @@ def read_library(store: GraphStore, library: str) -> "Library":
         NotFoundError: There is no such library, or it holds motifs alone.
         InputError: A part is missing or damaged.
     """
-    from mining.library import join_library
+    from mining.library_parts import join_library
 
     heads = [
         row for row in _asked(store, "library-document", library) if row["document"] is not None

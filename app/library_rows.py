@@ -5,8 +5,9 @@ from typing import Any
 
 from graphstore.identity import canonical_json, digest
 from graphstore.rows import Rows
-from mining.library import Library, split_library
+from mining.library import Library
 from mining.library_mining import MinedLibrary
+from mining.library_parts import split_library
 from mining.rules import rule_text
 
 OCCURRENCE_RELATIONS = 1_000_000

@@ -149,8 +149,8 @@ class MotifSearch:
         fast = self._work > _PLAIN_SETS or bool(_USED)
         if fast:
             _USED.add(enumerate_sets)
-        kernel = compiled(enumerate_sets) if fast else enumerate_sets
-        fill = compiled(fill_neighbours) if fast else fill_neighbours
+        kernel: Callable[..., int] = compiled(enumerate_sets) if fast else enumerate_sets
+        fill: Callable[..., None] = compiled(fill_neighbours) if fast else fill_neighbours
         ends = 2 * (graph.edges.shape[1] + graph.couplings.shape[1])
         left_out = numpy.zeros(size, numpy.uint8)
         if graph.left_out:

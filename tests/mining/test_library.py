@@ -10,11 +10,10 @@ from mining.library import (
     Library,
     LibraryConfiguration,
     dump_library,
-    join_library,
     load_library,
-    split_library,
 )
 from mining.library_mining import KnownType, mine_library
+from mining.library_parts import join_library, split_library
 from mining.motifs import MotifConfiguration, mine_motifs
 from mining.rules import RuleConfiguration, canonical_rule, mine_rules, rule_text
 from mining.subtask_types import SubtaskTypeConfiguration, mine_subtask_types

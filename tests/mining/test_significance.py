@@ -16,6 +16,7 @@ from graphstore.errors import UsageError
 from mining.agent_graphs import agent_links
 from mining.canonical import MUTUAL, Pattern, canonical
 from mining.motifs import MotifConfiguration, mine_motifs
+from mining.neighbour_kernel import fill_neighbours
 from mining.pair_composition import compose_pair
 from mining.significance import (
     NullModelConfiguration,
@@ -23,7 +24,6 @@ from mining.significance import (
     holm,
     motif_significance,
 )
-from mining.neighbour_kernel import fill_neighbours
 from mining.swap_kernel import swap_edges
 from tests.mining.test_motifs import graphs, make_graph
 from tests.strategies import graphs as any_graphs
