@@ -10,22 +10,10 @@ from typing import Any, Self, TypeVar
 
 import kglite
 
-from graphstore import (
-    embedded_bulk,
-    embedded_files,
-    embedded_load,
-    identity,
-    operations,
-    statements,
-)
-from graphstore.embedded_values import plain
-from graphstore.errors import (
-    NotFoundError,
-    QueryError,
-    QueryTimeoutError,
-    StoreError,
-    UsageError,
-)
+from graphstore import embedded_files, identity, operations, statements
+from graphstore.embedded_client import QueryWorker
+from graphstore.embedded_worker import answer
+from graphstore.errors import NotFoundError, StoreError, UsageError
 from graphstore.guard import checked
 from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.rows import (
@@ -45,21 +33,16 @@ About 100,000 actions, and two seconds when it has to be replayed. Past that, a 
 as the file: the cost of all checkpoints stays in proportion to what is written.
 """
 
-DISABLED_PASSES = ["fold_aliasing_with", "fuse_optional_match_aggregate"]
-"""Steps of the engine's optimizer that give wrong rows: the first under ORDER BY, the second
-where an OPTIONAL MATCH's own variable is the grouping key beside a count."""
-
 _Result = TypeVar("_Result")
-
-# The hints about unknown labels belong to a console; a query's answer is the same.
-kglite.set_query_warning_policy("silent")
 
 
 class EmbeddedStore:
     """A store in one file, with one writer at a time and any number of readers.
 
     A handle for writing sees every commit. A read-only one sees the last checkpoint and
-    follows when there is a newer one; it takes no lock and keeps nothing mapped.
+    follows when there is a newer one; it takes no lock and keeps nothing mapped. Its queries
+    run in a worker process (:mod:`graphstore.embedded_client`), which is started at once and
+    checks the file; the graphs that it reads are loaded here when they are first asked for.
 
     Attributes:
         notices: What a person should know about the file, one sentence each: commits that
@@ -82,8 +65,11 @@ class EmbeddedStore:
         self._graph: Any = None
         self._is_dirty = False
         self.notices: tuple[str, ...] = ()
+        self._stamp: embedded_files.Stamp | None = None
+        self._worker: QueryWorker | None = None
         if read_only:
-            self._load()
+            self._worker = QueryWorker(self._path)
+            self.notices = self._worker.notices
         else:
             self._open()
 
@@ -171,6 +157,10 @@ class EmbeddedStore:
         more, because the handle is read-only while no write runs and no label may be
         written by a query.
 
+        A read-only store keeps the time limit, and one of memory
+        (``embedded_client.QUERY_MEMORY_BYTES``), whatever the query does. In a store that
+        is open for writing, the engine looks at the time between rows only.
+
         Args:
             cypher: The query.
             parameters: Values for its parameters.
@@ -178,7 +168,7 @@ class EmbeddedStore:
             row_limit: Rows that are returned at most.
 
         Raises:
-            QueryError: It would write, read a file, or cannot be run.
+            QueryError: It would write, read a file, cannot be run, or needs too much memory.
             QueryTimeoutError: It ran into its time limit.
         """
         if not (timeout > 0 and math.isfinite(timeout)):
@@ -186,37 +176,13 @@ class EmbeddedStore:
         if row_limit < 0:
             raise UsageError(f"a row limit is 0 or more, not {row_limit}")
         text = checked(cypher)
-        with self._current() as graph:
+        if self._worker is not None:
             try:
-                view = graph.cypher(
-                    text,
-                    params=dict(parameters or {}),
-                    timeout_ms=max(1, math.ceil(timeout * 1000)),
-                    row_limit=row_limit,
-                    disabled_passes=DISABLED_PASSES,
-                    write_scope=[],
-                    hide_structural_keys=True,
-                )
-                if not isinstance(view, kglite.ResultView):
-                    raise QueryError("the query asks for a format of its own: leave it out")
-                columns = tuple(view.columns)
-                rows = tuple(
-                    tuple([plain(row[name]) for name in columns]) for row in view.to_list()
-                )
-                diagnostics = view.diagnostics or {}
-            except kglite.CypherTimeoutError as error:
-                raise QueryTimeoutError(
-                    f"the query ran into its time limit of {timeout:g} s"
-                ) from error
-            except (OverflowError, RecursionError, TypeError) as error:
-                raise QueryError(
-                    f"a parameter cannot be used: {embedded_files.one_line(error)}"
-                ) from error
-            except (kglite.KgError, ValueError) as error:
-                raise QueryError(
-                    f"the query cannot be run: {embedded_files.one_line(error)}"
-                ) from error
-        return QueryResult(columns, rows, diagnostics.get("total_rows") is not None)
+                return self._worker.ask(text, parameters or {}, timeout, row_limit)
+            finally:
+                self.notices = self._worker.notices
+        with self._current() as graph:
+            return answer(graph, text, parameters or {}, timeout, row_limit)
 
     def write_results(self, rows: Rows, *, replace: Rows | None = None) -> None:
         """Stores mined or computed nodes and relations in one transaction.
@@ -247,6 +213,8 @@ class EmbeddedStore:
         Raises:
             StoreError: The checkpoint could not be made. What was written is in the log.
         """
+        if self._worker is not None:
+            self._worker.close()
         with self._lock:
             if self._graph is None:
                 return
@@ -265,6 +233,9 @@ class EmbeddedStore:
         self.close()
 
     def _open(self) -> None:
+        # With them comes pandas, which readers have no use for.
+        from graphstore import embedded_bulk, embedded_load
+
         graph = embedded_files.open_for_writing(self._path)
         try:
             with embedded_files.translated(self._path):
@@ -293,8 +264,9 @@ class EmbeddedStore:
 
     def _load(self) -> None:
         # Taken before the file is read: a checkpoint in between is read twice, never missed.
-        self._stamp = embedded_files.stamp(self._path) if self._path.exists() else None
+        found = embedded_files.stamp(self._path) if self._path.exists() else None
         self._graph = embedded_files.load_for_reading(self._path)
+        self._stamp = found
         unread = embedded_files.unread_log(self._path)
         self.notices = (unread,) if unread else ()
 
@@ -314,9 +286,9 @@ class EmbeddedStore:
                 yield self._graph
             return
         with self._lock:
-            if self._graph is None:
+            if self._worker is None or self._worker.is_closed:
                 raise StoreError(f"the store {self._path} is closed")
-            if embedded_files.stamp(self._path) != self._stamp:
+            if self._graph is None or embedded_files.stamp(self._path) != self._stamp:
                 self._load()
             graph = self._graph
         # A reader's handle never changes, so that queries of several threads run at once.
@@ -339,6 +311,8 @@ class EmbeddedStore:
 
     @contextmanager
     def _open_for_change(self) -> Iterator[Any]:
+        from graphstore import embedded_load
+
         graph = self._graph
         with embedded_files.translated(self._path):
             graph.read_only(False)
@@ -354,6 +328,8 @@ class EmbeddedStore:
     def _write_batch(
         self, batch: list[CollaborationGraph]
     ) -> tuple[dict[str, Change], list[str]]:
+        from graphstore import embedded_bulk, embedded_load
+
         with embedded_files.translated(self._path):
             run = _runner(self._graph)
             changes = operations.find_changes(run, batch)

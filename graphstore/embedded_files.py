@@ -7,6 +7,9 @@ finished writing is cut off its end and kept as ``store.db-wal.torn-...``.
 """
 
 import glob
+import os
+import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,7 +73,7 @@ def open_for_writing(path: Path) -> Any:
         "itself is missing; restore the file, or remove the log to begin anew"
     )
     try:
-        with translated(path):
+        with translated(path), without_engine_lines():
             # Checkpoints are made by the store, between batches.
             graph = kglite.open(str(path), durable="full", auto_checkpoint_wal_mib=0)
     except RuntimeError as error:
@@ -108,7 +111,7 @@ def load_for_reading(path: Path) -> Any:
                 f"the store {path} has no checkpoint yet, only a log: open it for writing once"
             )
         raise StoreUnreachableError(f"there is no store at {path}")
-    with translated(path), warnings.catch_warnings():
+    with translated(path), without_engine_lines(), warnings.catch_warnings():
         # It warns of a log with newer commits: see unread_log.
         warnings.simplefilter("ignore", UserWarning)
         graph = kglite.load(
@@ -180,6 +183,36 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreError(f"the store {path} failed: {one_line(error)}") from error
     except ValueError as error:
         raise StoreError(f"the store {path} refused: {one_line(error)}") from error
+
+
+_STANDARD_ERROR = threading.Lock()
+
+
+@contextmanager
+def without_engine_lines() -> Iterator[None]:
+    """Keeps back what the engine prints while it opens a file: the notices say it.
+
+    It prints past Python, to the standard error output itself. Other lines, of other
+    threads for one, are passed on at the end.
+    """
+    with _STANDARD_ERROR, tempfile.TemporaryFile() as caught:
+        try:
+            usual = os.dup(2)
+        except OSError:  # The process has none.
+            yield
+            return
+        try:
+            os.dup2(caught.fileno(), 2)
+            try:
+                yield
+            finally:
+                os.dup2(usual, 2)
+                caught.seek(0)
+                others = [line for line in caught if not line.startswith(b"[kglite]")]
+                if others:
+                    os.write(2, b"".join(others))
+        finally:
+            os.close(usual)
 
 
 def one_line(error: BaseException) -> str:
