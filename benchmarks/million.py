@@ -14,11 +14,11 @@ from ingest.readers.native_writer import write_native
 RUNS = 20_000
 ACTIONS = 50
 _INGEST = (
-    "import resource, sys; from app.cli import main; sys.argv[0] = 'masgraph'\n"
+    "import sys; from app.cli import main; sys.argv[0] = 'masgraph'\n"
     "try:\n    main()\n"
     "finally:\n"
-    "    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-    "    print(peak, file=sys.stderr)\n"
+    "    status = open('/proc/self/status').read()\n"
+    "    print(status.split('VmHWM:')[1].split()[0], file=sys.stderr)\n"
 )
 
 

@@ -61,14 +61,20 @@ def streamed_items(file: TraceFile, key: str | None = None) -> Iterator[bytes] |
     return _items(_Text(file), key)
 
 
-def is_large(file: TraceFile) -> bool:
-    """Whether a file holds more than :data:`STREAMED_BYTES`, decompressed."""
+def is_large(file: TraceFile, times: int = 1) -> bool:
+    """Whether a file holds more than :data:`STREAMED_BYTES`, decompressed.
+
+    Args:
+        file: The file.
+        times: How many times as many, for a reader that holds less of a file than all.
+    """
+    bound = times * STREAMED_BYTES
     if len(file.sample) < SAMPLE_BYTES:
         return False
     total = 0
     for block in file.blocks():
         total += len(block)
-        if total > STREAMED_BYTES:
+        if total > bound:
             return True
     return False
 
