@@ -22,6 +22,7 @@ from mining.subtask_type_library import (
     TypedLeaf,
 )
 from mining.type_selection import Progress, SelectionOptions, TypeChoice, select_types
+from mining.workers import Workers
 
 __all__ = [
     "SubtaskType",
@@ -39,6 +40,7 @@ def mine_subtask_types(
     *,
     embedder: Embedder | None = None,
     threads: int = 1,
+    workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> SubtaskTypes:
     """Finds the types of all leaves of decompositions, or of all actions of runs.
@@ -50,14 +52,15 @@ def mine_subtask_types(
         graphs: Decompositions, or runs.
         configuration: Options; the defaults where None.
         embedder: Makes vectors of texts; by default the one that the configuration names.
-        threads: How many starts run at once; the result does not depend on it.
+        threads: How many starts of a fit run at once; the result does not depend on it.
+        workers: Where fits are made; by default in this process. Nor on them.
         progress: Told how many fits are done, and of how many.
 
     Raises:
         UsageError: Runs and decompositions are mixed, a graph comes twice, there are more
-            leaves than ``max_leaves`` or fewer than any candidate asks for, or the embedder
-            is not the configuration's.
-        MissingExtraError: The embedder's package is not installed.
+            leaves than ``max_leaves`` or fewer than any candidate asks for, the embedder is
+            not the configuration's, or the Dask cluster cannot be used.
+        MissingExtraError: The embedder's package, or Dask, is not installed.
     """
     options = configuration or SubtaskTypeConfiguration()
     if embedder is not None and configuration is None:
@@ -106,6 +109,7 @@ def mine_subtask_types(
             seed=options.seed,
         ),
         threads=threads,
+        workers=workers,
         progress=progress,
     )
     own = distances[numpy.arange(len(leaves)), fit.medoids[fit.labels]]

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphstore.errors import UsageError
+from mining.workers import Workers
 
 Progress = Callable[[int, int], None]
 """Told how many fits are done, and of how many."""
+
+LARGE = 4e9
+"""Entries of the matrix of distances that all starts read once, from which on a choice is
+worth starting processes for: some ten seconds of work for one core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,52 @@ class SelectionOptions:
     seed: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Fits:
+    """What all fits share: :func:`select_types` says what each is."""
+
+    distances: Any
+    weights: Any
+    tasks: Any
+    options: SelectionOptions
+    threads: int
+
+
+def fit_types(shared: _Fits, item: tuple[int, int | None]) -> Any:
+    """Fits one number of types, to all leaves or to those of all tasks but one.
+
+    Args:
+        shared: The leaves.
+        item: The number of types, and the task to leave out.
+
+    Returns:
+        A :class:`mining.k_medoids.MedoidSolution`.
+    """
+    from mining.k_medoids import solve
+
+    options = shared.options
+    k, task = item
+    settings = {"solver": options.solver, "threads": shared.threads}
+    if task is None:
+        return solve(
+            shared.distances,
+            k,
+            shared.weights,
+            seed=[options.seed, k],
+            starts=options.starts,
+            **settings,
+        )
+    kept = shared.tasks != task
+    return solve(
+        shared.distances,
+        min(k, int(kept.sum())),
+        shared.weights * kept,
+        seed=[options.seed, k, 1 + task],
+        starts=options.refit_starts,
+        **settings,
+    )
+
+
 def select_types(
     distances: Any,
     weights: Any,
@@ -73,24 +124,27 @@ def select_types(
     options: SelectionOptions,
     *,
     threads: int = 1,
+    workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> tuple[Any, tuple[TypeChoice, ...]]:
     """Fits each candidate and scores it.
 
     Args:
-        distances: Shape (n, n), with n at least 1.
+        distances: Shape (n, n), with n at least 1. Each worker gets a copy.
         weights: Shape (n,), positive.
         tasks: For each leaf, the number of its task, from 0 without gaps; shape (n,).
         options: Candidates above n are passed over.
-        threads: How many starts run at once; the result does not depend on it.
-        progress: Told after each fit.
+        threads: How many starts of a fit run at once; the result does not depend on it.
+        workers: Where fits are made; by default in this process. Nor on them.
+        progress: Told how many fits are done.
 
     Returns:
         The best candidate's :class:`mining.k_medoids.MedoidSolution` (the smallest number of
         types in a tie), and what each candidate is worth.
 
     Raises:
-        UsageError: There are fewer leaves than any candidate asks for.
+        UsageError: There are fewer leaves than any candidate asks for, or the Dask cluster
+            cannot be used.
     """
     from mining.k_medoids import solve
 
@@ -102,34 +156,28 @@ def select_types(
             "that were asked for"
         )
     omitted = _omitted(int(tasks.max()) + 1, options)
-    fits = len(candidates) * (1 + len(omitted))
-    done = 0
-    settings = {"solver": options.solver, "threads": threads}
-    single = solve(distances, 1, weights, seed=options.seed, **settings).loss
+    # The dearest first: workers that are done early then get the cheap ones.
+    items = [(k, task) for k in reversed(candidates) for task in (None, *omitted)]
+    starts = len(candidates) * (options.starts + len(omitted) * options.refit_starts)
+    solved = (workers or Workers()).map(
+        fit_types,
+        _Fits(distances, weights, tasks, options, threads),
+        items,
+        progress,
+        large=starts * count**2 >= LARGE,
+    )
+    found = dict(zip(items, solved, strict=True))
+    single = solve(distances, 1, weights, seed=options.seed, solver=options.solver).loss
     best: tuple[float, Any] | None = None
     choices: list[TypeChoice] = []
     for k in candidates:
-        fit = solve(
-            distances, k, weights, seed=[options.seed, k], starts=options.starts, **settings
-        )
+        fit = found[k, None]
         parted: list[float] = []
         for task in omitted:
-            if progress is not None:
-                progress(done, fits)
-            done += 1
             kept = tasks != task
-            refit = solve(
-                distances,
-                min(k, int(kept.sum())),
-                weights * kept,
-                seed=[options.seed, k, 1 + task],
-                starts=options.refit_starts,
-                **settings,
-            )
-            share = parted_pairs(fit.labels[kept], refit.labels[kept])
+            share = parted_pairs(fit.labels[kept], found[k, task].labels[kept])
             if share is not None:
                 parted.append(share)
-        done += 1
         instability = sum(parted) / len(parted) if parted else None
         cohesion = max(0.0, 1 - fit.loss / single) if single > 0 else 0.0
         low = _low_support(fit.labels, tasks, k, options.min_task_support)
@@ -141,8 +189,6 @@ def select_types(
         choices.append(TypeChoice(k, fit.loss, cohesion, instability, low, score, len(parted)))
         if best is None or score > best[0] + 1e-12:
             best = (score, fit)
-    if progress is not None:
-        progress(fits, fits)
     assert best is not None
     return best[1], tuple(choices)
 

@@ -36,19 +36,21 @@ class Workers:
     """Where a job runs. The result does not depend on it.
 
     Attributes:
-        jobs: Processes on this machine; 1 for this process alone. Not looked at where a Dask
-            cluster is named.
+        jobs: Processes on this machine; 1 for this process alone. None means one for each
+            core where the job says that it is large enough to pay for starting them, and
+            this process alone where not. Not looked at where a Dask cluster is named.
         dask: Address of a Dask scheduler, for example ``tcp://10.0.0.5:8786``.
         batches: Batches for each worker. More balance the load better; each costs a message.
     """
 
-    jobs: int = 1
+    jobs: int | None = 1
     dask: str | None = None
     batches: int = 4
 
     def __post_init__(self) -> None:
         for name in ("jobs", "batches"):
-            if getattr(self, name) < 1:
+            value = getattr(self, name)
+            if value is not None and value < 1:
                 raise UsageError(f"{name} must be at least 1")
 
     def map(
@@ -57,6 +59,8 @@ class Workers:
         shared: Shared,
         items: Sequence[Item],
         progress: Progress | None = None,
+        *,
+        large: bool = True,
     ) -> list[Result]:
         """Calls a function for each item.
 
@@ -65,6 +69,8 @@ class Workers:
             shared: Its first argument, sent once to each worker.
             items: Its second argument. The dearest should come first.
             progress: Told after each batch.
+            large: Whether the work is worth the seconds that processes take to start. Heeded
+                where ``jobs`` is None.
 
         Returns:
             The results in the order of the items.
@@ -81,13 +87,24 @@ class Workers:
             return []
         if self.dask is not None:
             return _over_dask(self.dask, self.batches, function, shared, items, tell)
-        if self.jobs == 1 or len(items) == 1:
+        jobs = self.processes(large)
+        if jobs == 1 or len(items) == 1:
             found = []
             for item in items:
                 found.append(function(shared, item))
                 tell(len(found), len(items))
             return found
-        return _over_processes(self.jobs, self.batches, function, shared, items, tell)
+        return _over_processes(jobs, self.batches, function, shared, items, tell)
+
+    def processes(self, large: bool = True) -> int:
+        """How many processes of this machine would work, 1 for this process alone.
+
+        Args:
+            large: As in :meth:`map`.
+        """
+        if self.jobs is not None:
+            return self.jobs
+        return available_cores() if large else 1
 
 
 def available_cores() -> int:
