@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from graphstore import errors
 from graphstore.embedded_worker import GRACE, LONGEST, OUT_OF_MEMORY, bad_parameter, over_time
-from graphstore.errors import MasgraphError, QueryError, StoreError
+from graphstore.errors import MasgraphError, QueryError, StoreError, StoreUnreachableError
 from graphstore.rows import QueryResult
 
 QUERY_MEMORY_BYTES = 2 * 1024**3
@@ -51,7 +51,12 @@ class QueryWorker:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._folder = None if path.is_absolute() else Path.cwd()
+        try:
+            self._folder = None if path.is_absolute() else Path.cwd()
+        except OSError as error:
+            raise StoreUnreachableError(
+                f"the store {path} cannot be opened: the current folder is gone"
+            ) from error
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = os.getpid()
