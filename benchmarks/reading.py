@@ -389,8 +389,8 @@ def measure(scale: float = 1.0) -> Iterator[Table]:
         notes=[
             "Seconds of processor time. `msgspec` decodes line by line and keeps all: to dicts "
             "and lists (the bare decode), the same with the garbage collector off, and to the "
-            "reader's types. Graphs are parsed, mapped, hashed and validated, and let go one by "
-            "one; then the same with secrets taken out, as `ingest` does by default."
+            "reader's types. Graphs are parsed, mapped, hashed and validated, and let go one "
+            "by one; then the same with secrets taken out, as `ingest` does by default."
         ],
     )
     with tempfile.TemporaryDirectory() as folder:
