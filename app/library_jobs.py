@@ -18,6 +18,8 @@ from graphstore.store import GraphStore
 if TYPE_CHECKING:
     from mining.library import Library, LibraryConfiguration
     from mining.library_mining import MinedLibrary
+    from mining.significance import NullModelConfiguration, Significance
+    from mining.workers import Workers
 
 LIBRARY_SUFFIXES = (".json", ".json.gz")
 LEARNED = "types"
@@ -31,18 +33,53 @@ def mine_library(
     kind: GraphKind = "decomposition",
     selection: Selection | None = None,
     save: bool = True,
+    workers: "Workers | None" = None,
     progress: Progress = no_progress,
 ) -> "MinedLibrary":
     """Mines types, patterns, rules and structures of a store, and keeps them there.
 
+    As :func:`mine_with_significance` does, without the comparison with chance.
+    """
+    return mine_with_significance(
+        store,
+        configuration,
+        None,
+        kind=kind,
+        selection=selection,
+        save=save,
+        workers=workers,
+        progress=progress,
+    )[0]
+
+
+def mine_with_significance(
+    store: GraphStore,
+    configuration: "LibraryConfiguration | None" = None,
+    null_model: "NullModelConfiguration | None" = None,
+    *,
+    kind: GraphKind = "decomposition",
+    selection: Selection | None = None,
+    save: bool = True,
+    workers: "Workers | None" = None,
+    progress: Progress = no_progress,
+) -> "tuple[MinedLibrary, Significance | None]":
+    """Mines a store, compares its motifs with chance, and keeps both there.
+
     Args:
         store: Where the graphs are.
         configuration: Options; the defaults where None.
+        null_model: What chance is; None leaves the comparison out. Then the graphs are read
+            once, else twice.
         kind: Runs or decompositions.
         selection: Which of them.
         save: Whether the library is written, if there was a graph to mine. It takes the place
             of what was mined before under the same configuration from the same selection.
+        workers: Where types are learned and random graphs are drawn; by default in this
+            process. The result does not depend on it.
         progress: Receives the number of graphs done, or of fits where types are learned.
+
+    Returns:
+        The library, and its motifs beside chance.
     """
     from app.library_rows import library_rows
     from mining import library_mining
@@ -58,16 +95,35 @@ def mine_library(
             progress(done, total, "")
 
     mined = library_mining.mine_library(
-        counted(), options, progress=lambda done, fits: progress(done, fits, "types")
+        counted(),
+        options,
+        workers=workers,
+        progress=lambda done, fits: progress(done, fits, "types"),
     )
+    significance = None
+    if null_model is not None and mined.motifs.graphs:
+        from mining.library_significance import library_significance
+
+        significance = library_significance(
+            store.graphs(kind=kind, **asdict(chosen)),
+            mined,
+            null_model,
+            workers=workers,
+            progress=lambda done, parts: progress(done, parts, "random graphs"),
+        )
     if save and mined.motifs.graphs:
         library_id = library_id_of(options, kind, chosen)
         store.write_results(
-            library_rows(mined, library_id, library_summary(mined, kind, chosen)),
+            library_rows(
+                mined,
+                library_id,
+                library_summary(mined, kind, chosen, significance),
+                significance,
+            ),
             replace=_stored_parts(store, library_id),
         )
         store.checkpoint()
-    return mined
+    return mined, significance
 
 
 def library_configuration(
@@ -120,9 +176,20 @@ def library_id_of(
 
 
 def library_summary(
-    mined: "MinedLibrary", kind: GraphKind, selection: Selection
+    mined: "MinedLibrary",
+    kind: GraphKind,
+    selection: Selection,
+    significance: "Significance | None" = None,
 ) -> dict[str, Any]:
     """What a mining job found, in numbers."""
+    found: dict[str, Any] = {}
+    if significance is not None:
+        found["significance"] = {
+            "configuration": significance.configuration,
+            "configuration_hash": significance.configuration.hash,
+            "hash": significance.hash,
+            "swap_share": significance.swap_share,
+        }
     library, motifs, rules = mined.library, mined.motifs, mined.rules
     local, structures = library.local, library.structures
     return {
@@ -131,6 +198,7 @@ def library_summary(
         "hash": library.hash,
         "graphs": len(library.graphs),
         "tasks": len(library.tasks),
+        "without_nodes": mined.without_nodes,
         "skipped": [
             {"graph": graph.id, "reason": reason}
             for graph in library.graphs
@@ -152,6 +220,7 @@ def library_summary(
             {"graph": one.graph, "node": one.node, "reason": one.reason}
             for one in structures.excluded
         ],
+        **found,
     }
 
 

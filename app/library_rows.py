@@ -9,6 +9,7 @@ from mining.library import Library
 from mining.library_mining import MinedLibrary
 from mining.library_parts import split_library
 from mining.rules import rule_text
+from mining.significance import Significance
 
 OCCURRENCE_RELATIONS = 1_000_000
 """How many ``OCCURS_IN``, and how many ``APPLIES_IN``, relations a library keeps, those of the
@@ -28,7 +29,12 @@ LABEL_OF_PART: dict[str, str] = {
 """The label of the nodes that hold each kind of part."""
 
 
-def library_rows(mined: MinedLibrary, library_id: str, summary: Mapping[str, Any]) -> Rows:
+def library_rows(
+    mined: MinedLibrary,
+    library_id: str,
+    summary: Mapping[str, Any],
+    significance: Significance | None = None,
+) -> Rows:
     """Everything that a store holds of a library.
 
     Args:
@@ -36,13 +42,14 @@ def library_rows(mined: MinedLibrary, library_id: str, summary: Mapping[str, Any
         library_id: Id of its node.
         summary: What the node says of it; the numbers of relations that were written are
             added.
+        significance: Its motifs beside chance, where they were compared.
     """
     library = mined.library
     rest, documents = split_library(library)
     writer = _Writer(mined, library_id, documents)
     writer.types()
     writer.categories()
-    writer.motifs()
+    writer.motifs(significance)
     writer.rules()
     writer.coarse_graphs()
     stored = {
@@ -62,6 +69,16 @@ def library_rows(mined: MinedLibrary, library_id: str, summary: Mapping[str, Any
         },
     )
     return writer.rows
+
+
+def _beside_chance(significance: Significance, place: int) -> dict[str, Any]:
+    row = significance.rows[place]
+    return {
+        "expected_count": row.mean,
+        "z_score": row.z,
+        "p_holm": row.p_holm,
+        "p_benjamini_hochberg": row.p_benjamini_hochberg,
+    }
 
 
 class _Writer:
@@ -156,7 +173,7 @@ class _Writer:
                 },
             )
 
-    def motifs(self) -> None:
+    def motifs(self, significance: Significance | None) -> None:
         for place, one in enumerate(self._library.local.patterns):
             self._part(
                 "pattern",
@@ -171,6 +188,7 @@ class _Writer:
                     "occurrence_count": one.occurrences,
                     "graph_support": one.graph_support,
                     "task_support": len(one.tasks),
+                    **({} if significance is None else _beside_chance(significance, place)),
                 },
             )
         self.rows.relate_all(

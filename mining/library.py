@@ -58,7 +58,7 @@ class LibraryConfiguration:
     )
     structures: StructureConfiguration = field(default_factory=StructureConfiguration)
     types: SubtaskTypeConfiguration | None = None
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
         if self.motifs.kept_occurrences is not None:

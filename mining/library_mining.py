@@ -31,6 +31,7 @@ from mining.rules import RuleLibrary, mine_rules
 from mining.structures import StructureCollector
 from mining.subtask_types import mine_subtask_types
 from mining.type_selection import Progress
+from mining.workers import Workers
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +43,16 @@ class MinedLibrary:
         motifs: The patterns with all their occurrences.
         rules: The rules with their occurrences.
         leaf_types: The label of each typed node, by node id, where types were learned.
+        without_nodes: Ids of the graphs that have no nodes, sorted. These are no part of the
+            library, and their tasks do not count: a description of an organization alone
+            says nothing of how a task was divided.
     """
 
     library: Library
     motifs: MotifLibrary
     rules: RuleLibrary
     leaf_types: Mapping[str, str]
+    without_nodes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +75,16 @@ def mine_library(
     label_of: LabelOf | None = None,
     types: Mapping[str, KnownType] | None = None,
     embedder: Embedder | None = None,
+    workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> MinedLibrary:
     """Mines types, patterns, rules and structures.
 
     Patterns of decompositions are made of leaves alone; dependencies of groups show in the
     coarse graphs. In runs every action counts. Graphs are looked at once and not kept, unless
-    types are learned from them first.
+    types are learned from them first; those without nodes are left out. The search for
+    patterns is done in this process whatever the workers are: it takes less time than
+    sending the graphs would.
 
     Args:
         graphs: Runs, or decompositions. Their order does not matter.
@@ -87,18 +95,24 @@ def mine_library(
             for these.
         types: What is known of each type, by label, where ``label_of`` is given.
         embedder: For learned types: as in :func:`mining.subtask_types.mine_subtask_types`.
+        workers: For learned types: where fits are made; by default in this process. The
+            result does not depend on it.
         progress: For learned types: told how many fits are done, and of how many.
 
     Raises:
         UsageError: Runs and decompositions are mixed, a graph comes twice, the labels are
-            not known, or types cannot be learned from so many leaves.
+            not known, types cannot be learned from so many leaves, or the Dask cluster
+            cannot be used.
+        MissingExtraError: An embedder or Dask is not installed.
     """
     options = configuration or LibraryConfiguration()
     leaf_types: dict[str, str] = {}
+    without_nodes: list[str] = []
+    graphs = _with_nodes(graphs, without_nodes)
     if options.types is not None and label_of is None:
         graphs = list(graphs)
         learned = mine_subtask_types(
-            graphs, options.types, embedder=embedder, progress=progress
+            graphs, options.types, embedder=embedder, workers=workers, progress=progress
         )
         options = replace(options, motifs=replace(options.motifs, labels=learned.name))
         label_of = learned.type_of
@@ -141,7 +155,18 @@ def mine_library(
         ),
         structures=structures,
     )
-    return MinedLibrary(library, motifs, rules, leaf_types)
+    return MinedLibrary(library, motifs, rules, leaf_types, tuple(sorted(without_nodes)))
+
+
+def _with_nodes(
+    graphs: Iterable[CollaborationGraph], without: list[str]
+) -> Iterator[CollaborationGraph]:
+    """Passes on the graphs that have nodes, and notes the others."""
+    for graph in graphs:
+        if graph.nodes:
+            yield graph
+        else:
+            without.append(graph.id)
 
 
 class _Members:

@@ -31,7 +31,7 @@ _PARTS = 64
 """Into how many parts graphs are dealt, whoever counts them: one message for each."""
 
 LARGE = 1e7
-"""Edges times samples from which on it is worth starting processes: some ten seconds of work."""
+"""Edges times samples from which on processes are worth starting: some ten seconds of work."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,3 +247,22 @@ def module_store(
         else:
             url, login = str(tmp_path_factory.mktemp("store") / "store.db"), {}
         yield stack.enter_context(open_store(url, **login))
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The address of a real Dask scheduler with one worker of two threads, on the loopback."""
+    import logging
+
+    distributed = pytest.importorskip(
+        "distributed", reason="Dask is not installed: pip install 'masgraph[distributed]'"
+    )
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=2,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    ) as made:
+        yield made.scheduler_address

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from app.commands.options import (
+    DaskOption,
     DatasetOption,
     JsonOption,
     MethodOption,
@@ -109,13 +110,7 @@ def coverage(
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Processes; by default one for each core."),
     ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Compute on the Dask cluster with this scheduler (tcp://HOST:PORT) instead.",
-        ),
-    ] = None,
+    dask: DaskOption = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the curves into this SVG file.")
     ] = None,

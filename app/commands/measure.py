@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from app.commands.options import (
+    DaskOption,
     DatasetOption,
     JsonOption,
     MethodOption,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from analytics.panel import Evaluation
     from mining.library import Library
     from mining.motifs import MotifLibrary
+    from mining.significance import Significance
 
 KINDS: tuple[GraphKind, ...] = ("run", "decomposition")
 SHOWN_METRICS = (
@@ -155,6 +157,15 @@ def mine(
     min_graph_support: Annotated[
         int, typer.Option(min=1, help="Runs or decompositions in which it must occur.")
     ] = 1,
+    significance: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SAMPLES",
+            min=1,
+            help="Compare motifs with this many random corpora: z-scores and corrected "
+            "p-values. 1000 are enough for most uses.",
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=0, help="Types and motifs to print.")] = 20,
     library: Annotated[
         Path | None,
@@ -163,23 +174,40 @@ def mine(
             help="Save the library to a file too: .json or .json.gz; with one kind of graphs.",
         ),
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            help="Processes for learning types and for random corpora. By default one for "
+            "each core where that is some ten seconds of work or more, else one.",
+        ),
+    ] = None,
+    dask: DaskOption = None,
     dry_run: DryRunOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Find subtask types, recurring patterns, how these join, and how tasks are built."""
-    from app import jobs, library_jobs
+    from app import library_jobs
+    from app.jobs import Selection, graph_label_of
+    from mining.significance import NullModelConfiguration
+    from mining.workers import Workers
 
     if library is not None:
         library_jobs.check_library_path(library)
-    selection = jobs.Selection(dataset, method, task)
+    selection = Selection(dataset, method, task)
+    workers = Workers(jobs, dask)
+    null_model = None if significance is None else NullModelConfiguration(significance)
     documents: list[dict[str, Any]] = []
+    without_nodes = 0
     with opened(store, read_only=dry_run, must_exist=True) as graph_store:
         counts = graph_store.counts()
         kinds = [
             one
             for one in KINDS
-            if (kind == "all" and counts.get(jobs.graph_label_of(one))) or kind == one
+            if (kind == "all" and counts.get(graph_label_of(one))) or kind == one
         ]
         if library is not None and len(kinds) > 1:
             raise UsageError(
@@ -190,38 +218,64 @@ def mine(
                 one, labels, min_task_support, min_graph_support
             )
             with progress(f"mining {one}s", quiet=quiet or json) as reporter:
-                mined = library_jobs.mine_library(
+                mined, beside_chance = library_jobs.mine_with_significance(
                     graph_store,
                     configuration,
+                    null_model,
                     kind=one,
                     selection=selection,
                     save=not dry_run,
+                    workers=workers,
                     progress=reporter,
                 )
+            without_nodes += len(mined.without_nodes)
             if not mined.motifs.graphs:
                 continue
             if library is not None:
                 library_jobs.save_library(mined.library, library)
-            summary = library_jobs.library_summary(mined, one, selection)
+            summary = library_jobs.library_summary(mined, one, selection, beside_chance)
             documents.append(
                 {
                     "configuration": mined.library.configuration,
                     "configuration_hash": mined.library.configuration_hash,
                     "summary": summary,
-                    "motifs": mined.motifs.to_pandas().to_dict(orient="records"),
+                    "motifs": _motif_rows(mined.motifs, beside_chance),
                     "types": mined.library.local.types,
                 }
             )
             if not json:
                 print_types(mined.library, top)
-                print_motifs(mined.motifs, one, top)
+                print_motifs(mined.motifs, one, top, beside_chance)
                 print_library(summary)
                 if library is not None:
                     say(f"Library: {library}")
+    if without_nodes and not quiet:
+        say(_no_nodes(without_nodes))
+    if not documents and without_nodes:
+        raise NotFoundError("no graph that matches has a node: there is nothing to mine")
     if not documents:
         raise NotFoundError("no graph matches: see what is there with  masgraph stats")
     if json:
         print_json({"libraries": documents})
+
+
+def _no_nodes(graphs: int) -> str:
+    if graphs == 1:
+        return "1 graph has no nodes (an organization alone): its task takes no part."
+    return f"{graphs:,} graphs have no nodes (organizations alone): their tasks take no part."
+
+
+def _motif_rows(
+    motifs: "MotifLibrary", beside_chance: "Significance | None"
+) -> list[dict[Any, Any]]:
+    rows = [dict(row) for row in motifs.to_pandas().to_dict(orient="records")]
+    if beside_chance is not None:
+        for row, one in zip(rows, beside_chance.rows, strict=True):
+            row |= {
+                name: getattr(one, name)
+                for name in ("mean", "deviation", "z", "p", "p_holm", "p_benjamini_hochberg")
+            }
+    return rows
 
 
 def print_types(library: "Library", top: int) -> None:
@@ -274,10 +328,14 @@ def print_library(summary: dict[str, Any]) -> None:
         say(f"{more:,} more were left out: --json names them.")
 
 
-def print_motifs(library: "MotifLibrary", kind: str, top: int) -> None:
+def print_motifs(
+    library: "MotifLibrary", kind: str, top: int, beside_chance: "Significance | None" = None
+) -> None:
     """Prints the best supported motifs, and which graphs were left out."""
+    chance = ("by chance", "z", "p (Holm)", "p (B.-H.)") if beside_chance is not None else ()
+    rows = beside_chance.rows if beside_chance is not None else ()
     print_table(
-        ("motif", "shape", "tasks", f"{kind}s", "occurrences"),
+        ("motif", "shape", "tasks", f"{kind}s", "occurrences", *chance),
         [
             (
                 motif.description,
@@ -285,8 +343,13 @@ def print_motifs(library: "MotifLibrary", kind: str, top: int) -> None:
                 motif.task_support,
                 motif.graph_support,
                 motif.occurrence_count,
+                *[
+                    value
+                    for one in rows[place : place + 1]
+                    for value in (one.mean, one.z, one.p_holm, one.p_benjamini_hochberg)
+                ],
             )
-            for motif in library.motifs[:top]
+            for place, motif in enumerate(library.motifs[:top])
         ],
         title=f"Motifs of {len(library.graphs):,} {kind}s",
     )

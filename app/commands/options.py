@@ -39,6 +39,14 @@ MethodOption = Annotated[
 TaskOption = Annotated[
     str | None, typer.Option("--task", metavar="NAME", help="Only this task (name or id).")
 ]
+DaskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Compute on the Dask cluster with this scheduler (tcp://HOST:PORT) instead.",
+    ),
+]
 
 
 @contextmanager

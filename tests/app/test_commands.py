@@ -208,6 +208,51 @@ def test_mining_after_more_runs_leaves_no_old_motif_behind(masgraph, one_run):
     assert len({row["library"] for row in rows}) == 2
 
 
+def test_motifs_beside_chance_by_hand(masgraph, one_run):
+    masgraph("ingest", one_run)
+    (library,) = masgraph("mine", "--json", "--significance", 40).json()["libraries"]
+    # No other graph of 1 -> 2 -> 3 has the same degrees: chance always gives the same.
+    for motif in library["motifs"]:
+        assert (motif["mean"], motif["deviation"], motif["z"]) == (1.0, 0.0, None)
+        assert (motif["p"], motif["p_holm"], motif["p_benjamini_hochberg"]) == (1.0, 1.0, 1.0)
+
+
+def test_motifs_beside_chance_are_printed_and_stored(masgraph, tmp_path):
+    path = tmp_path / "in" / "runs.jsonl"
+    path.parent.mkdir()
+    actions = [{"id": str(place), "agent": "a", "content": "ask"} for place in range(4)] + [
+        {"id": str(4 + place), "agent": "b", "content": "say", "consumes": [str(one)]}
+        for place, one in enumerate((0, 0, 1, 2))
+    ]
+    path.write_text(json.dumps({**RUN, "actions": actions}) + "\n")
+    masgraph("ingest", path)
+    (plain,) = masgraph("mine", "--json").json()["libraries"]
+    (library,) = masgraph("mine", "--json", "--significance", 40).json()["libraries"]
+    added = {"mean", "deviation", "z", "p", "p_holm", "p_benjamini_hochberg"}
+    for one, other in zip(plain["motifs"], library["motifs"], strict=True):
+        assert other.keys() - one.keys() == added
+        assert {name: other[name] for name in one} == one
+        if other["z"] is not None:
+            gap = other["occurrence_count"] - other["mean"]
+            assert other["z"] == pytest.approx(gap / other["deviation"])
+    assert any(motif["z"] for motif in library["motifs"])
+    assert library["summary"]["significance"]["configuration"]["samples"] == 40
+
+    def stored():
+        with open_store(str(tmp_path / "masgraph.db"), read_only=True) as store:
+            names = ("occurrence_count", "expected_count", "z_score", "p_holm")
+            asked = ", ".join(f"m.{name}" for name in names)
+            found = store.query(f"MATCH (m:Motif) RETURN {asked} ORDER BY m.position").rows
+            return [tuple(row) for row in found]
+
+    names = ("occurrence_count", "mean", "z", "p_holm")
+    assert stored() == [tuple([one[name] for name in names]) for one in library["motifs"]]
+    assert "by chance" in masgraph("mine", "--significance", 40).out
+    assert "by chance" not in masgraph("mine").out
+    # Mined again without it, nothing old is left.
+    assert {row[1:] for row in stored()} == {(None, None, None)}
+
+
 PLAN = {
     "masgraph": 1,
     "kind": "decomposition",
@@ -255,6 +300,30 @@ def test_mine_decompositions_by_hand(masgraph, two_plans):
     ]
     masgraph("mine", "--labels", "name")
     assert masgraph("stats", "--json").json()["counts"] == counts
+
+
+def test_mining_gives_the_same_bytes_wherever_it_runs(masgraph, two_plans, cluster):
+    masgraph("ingest", two_plans)
+    command = ("mine", "--json", "--dry-run", "--significance", 20)
+    one = masgraph(*command, "--jobs", 1)
+    assert one.code == 0, one.err
+    assert masgraph(*command).out == one.out
+    assert masgraph(*command, "--jobs", 2).out == one.out
+    assert masgraph(*command, "--dask", cluster).out == one.out
+    assert masgraph(*command, "--jobs", 0).code == 2
+
+
+def test_graphs_without_nodes_are_no_tasks_of_a_library(masgraph, two_plans):
+    empty = {**PLAN, "id": "team", "task": {"name": "z", "dataset": "d"}, "subtasks": []}
+    with two_plans.open("a") as file:
+        file.write(json.dumps(empty) + "\n")
+    masgraph("ingest", two_plans)
+    done = masgraph("mine", "--json")
+    (library,) = done.json()["libraries"]
+    assert (library["summary"]["tasks"], library["summary"]["graphs"]) == (2, 2)
+    assert len(library["summary"]["without_nodes"]) == 1
+    assert "1 graph has no nodes" in done.err
+    assert "no graph that matches has a node" in masgraph("mine", "--task", "z").err
 
 
 def test_mined_types_rules_and_where_they_occur(masgraph, two_plans):

@@ -139,7 +139,9 @@ def test_nothing_is_lost_in_a_file(given_graphs):
 @given(graphs())
 def test_runs_have_libraries_too(graph):
     mined = mine_library([graph], ALL)
-    assert mined.library.scope == "run"
+    assert mined.library.scope == ("run" if graph.nodes else None)
+    assert mined.without_nodes == (() if graph.nodes else (graph.id,))
+    assert len(mined.library.tasks) == bool(graph.nodes)
     assert round_trips(mined.library)
     plain = mine_motifs([graph], MotifConfiguration(kept_occurrences=None))
     assert [one.id for one in mined.library.local.patterns] == [one.id for one in plain.motifs]

@@ -1,6 +1,7 @@
 import itertools
-import logging
 import os
+import random
+from dataclasses import replace
 
 import pytest
 
@@ -8,8 +9,15 @@ import mining.workers
 from graphstore.errors import InputError, MasgraphError, MissingExtraError, UsageError
 from graphstore.identity import canonical_json
 from mining.coverage import CoverageConfiguration, measure_coverage
+from mining.library import LibraryConfiguration, dump_library
+from mining.library_mining import mine_library
+from mining.library_significance import library_significance
+from mining.motif_library import MotifConfiguration
+from mining.null_model import NullModelConfiguration
+from mining.subtask_types import SubtaskTypeConfiguration
 from mining.workers import Workers, available_cores, environment
 from tests.mining.planted import planted
+from tests.mining.test_motifs import make_graph
 
 
 def multiply(factor, number):
@@ -61,6 +69,75 @@ def test_the_work_is_done_elsewhere():
     assert Workers(2).map(where, None, [0]) == [os.getpid()]
 
 
+def test_only_large_work_gets_processes_of_its_own_accord(monkeypatch):
+    monkeypatch.setattr(mining.workers, "available_cores", lambda: 2)
+    here = {os.getpid()}
+    assert set(Workers(None).map(where, None, range(4), large=False)) == here
+    assert here.isdisjoint(Workers(None).map(where, None, range(4), large=True))
+    # What was asked for is done, however small the work is.
+    assert here.isdisjoint(Workers(2).map(where, None, range(4), large=False))
+    assert set(Workers(1).map(where, None, range(4), large=True)) == here
+    assert [Workers(None).processes(large) for large in (False, True)] == [1, 2]
+
+
+def crowded(kind):
+    """Graphs of a few roles with so many edges that chance has something to vary."""
+    draw = random.Random(1)
+    roles = ["planner", "solver", "critic"]
+    return [
+        make_graph(
+            f"g{place}",
+            [draw.choice(roles) for _ in range(14)],
+            sorted({tuple(sorted(draw.sample(range(14), 2))) for _ in range(24)}),
+            kind=kind,
+        )
+        for place in range(9)
+    ]
+
+
+BY_ROLE = LibraryConfiguration(motifs=MotifConfiguration(kept_occurrences=None, labels="role"))
+FEW = NullModelConfiguration(samples=30)
+
+
+def bytes_of(workers, kind="decomposition"):
+    """A library with learned types, and one of other graphs with its patterns beside chance."""
+    graphs, _ = planted(12, 4, seed=3, kind=kind)
+    options = LibraryConfiguration(
+        motifs=MotifConfiguration(kept_occurrences=None),
+        types=SubtaskTypeConfiguration(candidates=(1, 2, 3, 4, 6), refits=4, starts=3),
+    )
+    learned = mine_library(graphs, options, workers=workers)
+    learned_chance = library_significance(graphs, learned, FEW, workers=workers)
+    others = crowded(kind)
+    by_role = mine_library(others, BY_ROLE, workers=workers)
+    chance = library_significance(others[::-1], by_role, FEW, workers=workers)
+    assert sum(row.z is not None for row in chance.rows) > 10
+    return dump_library(learned.library), canonical_json([learned_chance, chance])
+
+
+@pytest.mark.parametrize("kind", ["decomposition", "run"])
+def test_processes_mine_the_same_bytes(kind):
+    one = bytes_of(None, kind)
+    assert bytes_of(Workers(2, batches=3), kind) == one
+
+
+def test_the_significance_of_a_library_counts_leaves_alone():
+    graphs, _ = planted(6, 3, seed=2)
+    by_kind = replace(BY_ROLE, motifs=replace(BY_ROLE.motifs, labels="kind"))
+    found = mine_library(graphs, by_kind)
+    told = []
+    chance = library_significance(
+        graphs, found, FEW, progress=lambda done, total: told.append((done, total))
+    )
+    patterns = found.library.local.patterns
+    # The groups have children and no part in patterns.
+    assert {label for one in patterns for label in one.pattern.labels} == {"subtask"}
+    assert [row.motif.pattern for row in chance.rows] == [one.pattern for one in patterns]
+    assert [row.observed for row in chance.rows] == [one.occurrences for one in patterns]
+    assert told[0] == (0, 6)
+    assert told[-1] == (6, 6)
+
+
 def test_errors_of_masgraph_come_back_as_they_are(workers):
     with pytest.raises(InputError, match=r"^one.json, record 3: the line is bad$"):
         workers.map(fail, "input", [1, 2])
@@ -102,22 +179,6 @@ def test_versions_are_known():
 # --- Dask: a real scheduler and a real worker on the loopback -------------------------------
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip(
-        "distributed", reason="Dask is not installed: pip install 'masgraph[distributed]'"
-    )
-    with distributed.LocalCluster(
-        n_workers=1,
-        threads_per_worker=2,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address=None,
-        silence_logs=logging.CRITICAL,
-    ) as cluster:
-        yield cluster.scheduler_address
-
-
 def test_a_cluster_does_the_work(cluster):
     told = []
     found = Workers(dask=cluster).map(
@@ -137,6 +198,10 @@ def test_a_cluster_gives_the_same_bytes(cluster):
     assert canonical_json([one.libraries, one.to_dict()]) == canonical_json(
         [other.libraries, other.to_dict()]
     )
+
+
+def test_a_cluster_mines_the_same_bytes(cluster):
+    assert bytes_of(Workers(dask=cluster)) == bytes_of(None)
 
 
 def test_errors_come_back_from_a_cluster(cluster):
