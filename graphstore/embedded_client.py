@@ -108,7 +108,16 @@ class QueryWorker:
             if self._process is None:
                 self._start()
             try:
-                return self._exchange(request, timeout)
+                try:
+                    return self._exchange(request, timeout)
+                except _DiedIdleError:
+                    # It died between two queries, which its pipes show before the system does.
+                    self._stop()
+                    self._start()
+                try:
+                    return self._exchange(request, timeout)
+                except _DiedIdleError as error:
+                    raise self._ended_loading() from error
             except MasgraphError:
                 raise
             except BaseException:
@@ -177,7 +186,7 @@ class QueryWorker:
         except (EOFError, OSError, pickle.UnpicklingError) as error:
             if is_running:
                 raise self._ended_asking(is_over.is_set(), timeout) from error
-            raise self._ended_loading() from error
+            raise _DiedIdleError from error
         finally:
             if timer is not None:
                 timer.cancel()
@@ -239,6 +248,10 @@ class QueryWorker:
 
     def _closed(self) -> StoreError:
         return StoreError(f"the store {self._path} is closed")
+
+
+class _DiedIdleError(Exception):
+    """The worker ended before it took a query up."""
 
 
 def _end(process: "subprocess.Popen[bytes]", printed: IO[bytes], owner: int) -> None:

@@ -139,7 +139,7 @@ def choices(query, made):
         (graph for graph in made if graph.kind != "run"), key=lambda g: -len(g.edges)
     )
     values = {
-        "run": [graph.id for graph in runs[:4]],
+        "run": [*(graph.id for graph in runs[:4]), query_corpus.A.id],
         "decomposition": [graph.id for graph in plans[:4]],
         "graph": [graph.id for graph in (*runs[:2], *plans[:2])],
         "task": ["sum", "t1", "t2", runs[0].task.id],
