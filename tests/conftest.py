@@ -262,7 +262,7 @@ def cluster() -> Iterator[str]:
         threads_per_worker=2,
         processes=True,
         host="127.0.0.1",
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # each process of pytest-xdist has one
         silence_logs=logging.CRITICAL,
     ) as made:
         yield made.scheduler_address
