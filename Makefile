@@ -38,6 +38,7 @@ examples: $(VENV)/.installed ## Play the example teams again and write their tra
 	$(BIN)/python examples/make_examples.py
 
 benchmarks: $(VENV)/.installed-dev ## Measure, and write docs/benchmarks.md (minutes)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[benchmarks]'
 	$(BIN)/python -m benchmarks
 
 clean: ## Remove the environment and the demo
