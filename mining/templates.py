@@ -127,8 +127,9 @@ def _integrations(contents: Contents) -> Iterator[_IntegrationKey]:
         users[source].append(target)
     for leaf in contents.tree.leaves:
         label = labels[leaf]
+        # A slice, since a root that supplies what it contains stands in no group.
         gets = [
-            (supplier_label, _handed(nodes[supplier], nodes[leaf]), paths[supplier][0])
+            (supplier_label, _handed(nodes[supplier], nodes[leaf]), paths[supplier][:1])
             for supplier in suppliers[leaf]
             if (supplier_label := labels[supplier]) is not None
         ]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError, UsageError
 from graphstore.model import Artifact
 from mining.library import (
@@ -311,3 +312,16 @@ def test_what_makes_no_sense_is_refused():
                 motifs=MotifConfiguration(labels="types", kept_occurrences=None)
             ),
         )
+
+
+def test_a_root_that_feeds_what_it_contains_is_mined():
+    builder = GraphBuilder(kind="run", format="test", uri="u", content="root")
+    agent = builder.new_agent("boss", role="orchestrator")
+    root = builder.add("decision", "boss", agent=agent)
+    inner = builder.add("agent_message", "boss", agent=agent, parent=root)
+    other = builder.add("agent_message", "boss", agent=agent, parent=root)
+    last = builder.add("agent_message", "boss", agent=agent, parent=root)
+    for source, target in ((root, inner), (root, other), (inner, other), (other, last)):
+        builder.edge(source, target, "explicit")
+    library = mine_library([builder.build()], ALL).library
+    assert round_trips(library)
