@@ -31,7 +31,7 @@ cli = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=(
         "Exit codes: 0 done; 1 done, some inputs rejected; 2 bad usage or input; "
-        "3 the store cannot be used."
+        "3 the store cannot be used; 70 an error of masgraph itself."
     ),
 )
 for module in (data, measure, coverage, questions, roles):
