@@ -323,6 +323,19 @@ LABELS: tuple[NodeLabel, ...] = (
         ),
     ),
     NodeLabel(
+        "Report",
+        "result",
+        "What one job found about many runs, kept so that nobody waits for it twice.",
+        (
+            Property("kind", indexed=True),
+            Property("configuration", "json"),
+            Property("configuration_hash"),
+            Property("selection", "json"),
+            Property("runs", "integer"),
+            Property("document", "json"),
+        ),
+    ),
+    NodeLabel(
         "Evaluation",
         "result",
         "The metrics of one run under one configuration.",

@@ -174,6 +174,20 @@ def results() -> Rows:
             "Evaluation", {"id": name, "name": name, "configuration_hash": "c", **metrics}
         )
         rows.relate("OF", "Evaluation", "Run", {"source": name, "target": run.id})
+    for number, kind in enumerate(("trajectories", "overview"), start=1):
+        rows.node(
+            "Report",
+            {
+                "id": f"report-{number}",
+                "name": f"about {kind}",
+                "kind": kind,
+                "configuration": '{"seed":1}',
+                "configuration_hash": "c",
+                "selection": '{"dataset":null}',
+                "runs": number,
+                "document": '{"rows":[]}',
+            },
+        )
     rows.node(
         "Library",
         {

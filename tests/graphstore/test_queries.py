@@ -325,6 +325,37 @@ ANSWERS = {
         )
     ],
     "reader-warnings": [({}, [("toy", "The trace names no times.", 1, B.id)])],
+    "report-document": [
+        (
+            {"report": "report-2"},
+            [
+                (
+                    "report-2",
+                    "overview",
+                    "about overview",
+                    2,
+                    '{"dataset":null}',
+                    "c",
+                    '{"seed":1}',
+                    '{"rows":[]}',
+                )
+            ],
+        ),
+        ({"report": "about overview"}, []),
+    ],
+    "reports": [
+        (
+            {},
+            [
+                ("report-2", "overview", "about overview", 2, '{"dataset":null}', "c"),
+                ("report-1", "trajectories", "about trajectories", 1, '{"dataset":null}', "c"),
+            ],
+        ),
+        (
+            {"kind": "trajectories"},
+            [("report-1", "trajectories", "about trajectories", 1, '{"dataset":null}', "c")],
+        ),
+    ],
     "relaying-agents": [({}, [(B.id, "doer", "solver", "agent", 1, 1, DOER_B)])],
     "repeated-contents": [
         (
