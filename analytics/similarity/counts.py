@@ -1,0 +1,77 @@
+"""Counts of many graphs as one sparse matrix, and what all pairs of its rows share.
+
+Two operations carry the measures that count: the sum of minima (forest, motifs) and the sum
+of products (Weisfeiler-Lehman). Neither loops over pairs in Python.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from analytics.similarity.counts_kernel import shared_counts
+from graphstore.compiled import compiled
+
+COMPILE_FROM = 20_000
+"""Steps of the inner loop from which compiling it pays."""
+
+Counts = tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]
+"""Where each row starts, and its columns and counts: a matrix by compressed rows."""
+
+
+def count_rows(groups: Sequence[Sequence[Mapping[Any, int]]]) -> tuple[list[Counts], int]:
+    """Counts by compressed rows, over one set of columns.
+
+    Args:
+        groups: Lists of multisets.
+
+    Returns:
+        A matrix for each list, and the number of columns.
+    """
+    columns: dict[Any, int] = {}
+    matrices = []
+    for rows in groups:
+        starts = numpy.zeros(len(rows) + 1, numpy.int64)
+        numpy.cumsum([len(row) for row in rows], out=starts[1:])
+        places = numpy.array(
+            [columns.setdefault(key, len(columns)) for row in rows for key in row], numpy.int64
+        )
+        counts = numpy.array([count for row in rows for count in row.values()], numpy.int64)
+        matrices.append((starts, places, counts))
+    return matrices, len(columns)
+
+
+def overlaps(
+    ones: Sequence[Mapping[Any, int]], others: Sequence[Mapping[Any, int]] | None = None
+) -> NDArray[numpy.float64]:
+    """Shared over all for all pairs of multisets (Jaccard's index with counts).
+
+    Args:
+        ones: n multisets.
+        others: m multisets; the first ones again where None.
+
+    Returns:
+        Shape (n, m): sum of minima / sum of maxima; NaN where both are empty.
+    """
+    groups = [ones] if others is None else [ones, others]
+    matrices, width = count_rows(groups)
+    left, right = matrices[0], matrices[-1]
+    shared = numpy.zeros((len(left[0]) - 1, len(right[0]) - 1), numpy.int64)
+    steps = len(shared) * len(right[1])
+    kernel = compiled(shared_counts) if steps >= COMPILE_FROM else shared_counts
+    kernel(*left, *right, numpy.zeros(width, numpy.int64), shared)
+    total = row_sums(left)[:, None] + row_sums(right)[None, :]
+    nothing = numpy.full(shared.shape, numpy.nan)
+    values: NDArray[numpy.float64] = numpy.divide(
+        shared, total - shared, out=nothing, where=total > 0
+    )
+    return values
+
+
+def row_sums(matrix: Counts) -> NDArray[numpy.int64]:
+    """The sum of each row's counts."""
+    starts, _, counts = matrix
+    running = numpy.concatenate(([0], numpy.cumsum(counts)))
+    sums: NDArray[numpy.int64] = running[starts[1:]] - running[starts[:-1]]
+    return sums

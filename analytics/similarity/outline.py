@@ -1,0 +1,74 @@
+"""What the measures read of a graph: labels, edges and couplings by position, no ids."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from graphstore.errors import UsageError
+from graphstore.model import CollaborationGraph, Node
+
+LABELS: dict[str, Callable[[Node], str]] = {
+    "role/kind": lambda node: f"{node.role}/{node.kind}",
+    "role": lambda node: node.role,
+    "kind": lambda node: node.kind,
+    "name": lambda node: node.name,
+}
+"""The ways to label nodes: the same names and meanings as where motifs are mined."""
+
+DEFAULT_LABELS = "role/kind"
+"""Role of the shared vocabulary and kind of action: what ForestBench's nodes carry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A graph without its ids.
+
+    Attributes:
+        labels: Of each node, by index.
+        edges: Pairs of indexes, the smaller first, ascending, each once.
+        couplings: Likewise.
+    """
+
+    labels: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...]
+    couplings: tuple[tuple[int, int], ...]
+
+
+def check_labels(labels: str) -> None:
+    """Raises UsageError where no labelling has the name."""
+    if labels not in LABELS:
+        raise UsageError(
+            f"there are no labels {labels!r}; choose one of {', '.join(map(repr, LABELS))}"
+        )
+
+
+def outline(graph: CollaborationGraph, labels: str = DEFAULT_LABELS) -> Outline:
+    """Reads a graph.
+
+    Args:
+        graph: A run or a decomposition.
+        labels: One of :data:`LABELS`.
+    """
+    label_of = LABELS[labels]
+    index = {node.id: place for place, node in enumerate(graph.nodes)}
+    return Outline(
+        labels=tuple([label_of(node) for node in graph.nodes]),
+        edges=tuple(sorted({(index[edge.source], index[edge.target]) for edge in graph.edges})),
+        couplings=tuple(
+            sorted({(index[pair.source], index[pair.target]) for pair in graph.couplings})
+        ),
+    )
+
+
+def levels(size: int, edges: tuple[tuple[int, int], ...]) -> list[int]:
+    """The level of each node: the length in edges of the longest path that ends at it.
+
+    Args:
+        size: Number of nodes.
+        edges: Pairs of indexes in ascending order, the smaller first: sources are final
+            before they are read.
+    """
+    level = [0] * size
+    for source, target in edges:
+        if level[source] >= level[target]:
+            level[target] = level[source] + 1
+    return level
