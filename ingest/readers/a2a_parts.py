@@ -29,6 +29,14 @@ _WRAPPED = {
     "artifactUpdate": "artifact-update",
 }
 
+_MARKS = {
+    "task": frozenset({"status", "contextId", "artifacts", "history"}),
+    "message": frozenset({"parts", "messageId"}),
+    "status-update": frozenset({"status"}),
+    "artifact-update": frozenset({"artifact"}),
+}
+"""One of which an object has to have to be what the field around it says."""
+
 
 def kind_of(value: Any) -> tuple[str, Record] | None:
     """What an object is, and the object itself, out of the field around it.
@@ -44,7 +52,12 @@ def kind_of(value: Any) -> tuple[str, Record] | None:
         return kind, value
     for key, name in _WRAPPED.items():
         inner = value.get(key)
-        if isinstance(inner, dict) and "id" not in value and "parts" not in value:
+        if (
+            isinstance(inner, dict)
+            and "id" not in value
+            and "parts" not in value
+            and inner.keys() & _MARKS[name]
+        ):
             return name, inner
     status = value.get("status")
     if isinstance(status, dict) and "state" in status:

@@ -89,6 +89,12 @@ class AdkReader:
             session = {"events": [session]}
         if not isinstance(session, dict) or not isinstance(session.get("events"), list):
             raise InputError("it holds no events of a session", file=file.uri)
+        if session["events"] and not any(is_event(event) for event in session["events"]):
+            raise InputError(
+                "none of its entries is an event of a session: an event has an author and an "
+                "invocation_id",
+                file=file.uri,
+            )
         builder = context.builder(self, file, file.data())
         if repaired:
             builder.warn(REPAIRED)

@@ -102,6 +102,11 @@ class Ag2ChatReader:
         if not isinstance(listed, list) or not listed:
             raise InputError("it holds no messages", file=uri)
         messages = [item if isinstance(item, dict) else {"content": item} for item in listed]
+        if not any(_is_spoken(message) for message in messages):
+            raise InputError(
+                "none of its messages names a speaker: a message has a name and a content",
+                file=uri,
+            )
         _History(builder, messages).add()
         builder.set_method("AG2 chat", framework=FRAMEWORK)
         summary = result.get("summary")
@@ -258,6 +263,11 @@ def _cost(value: Any) -> float | None:
     if isinstance(total, bool) or not isinstance(total, int | float):
         return None
     return float(total) if 0 < total < 1e300 else None
+
+
+def _is_spoken(message: Record) -> bool:
+    said = "content" in message or "tool_calls" in message or "tool_responses" in message
+    return said and _name(message) is not None
 
 
 def _is_result(value: Any) -> bool:

@@ -131,9 +131,14 @@ def _what(value: dict[str, Any], file: TraceFile) -> str:
         isinstance(each, dict) and "phase_prompt" in each for each in value.values()
     ):
         return "phases"
-    if value and all(isinstance(each, list) for each in value.values()):
+    if value and all(_is_prompt(each) for each in value.values()):
         return "roles"
     raise InputError("it holds neither a chain, nor phases, nor roles", file=file.uri)
+
+
+def _is_prompt(value: Any) -> bool:
+    """Whether a value is a role's prompt: lines of text."""
+    return isinstance(value, list) and all(isinstance(line, str) for line in value)
 
 
 def _fill_chain(chain: Any, known: dict[str, Any], builder: GraphBuilder) -> None:

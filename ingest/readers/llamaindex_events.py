@@ -48,6 +48,7 @@ _KINDS = frozenset(
     | {"AgentWorkflowStartEvent", "StartEvent", "StopEvent", "InputRequiredEvent"}
     | {"HumanResponseEvent", "AgentStreamStructuredOutput"}
 )
+_OF_CALLS = frozenset({"tool_kwargs", "tool_id", "tool_output"})
 _OBSERVATION = "Observation:"
 """How an agent that reasons in text is told of a result: as if by the user."""
 
@@ -101,6 +102,10 @@ class LlamaIndexEventsReader:
             if not events:
                 raise
             rejected.append(Rejection(file.uri, error.record, error.reason))
+        if events and not any(_is_ours(event) for event in events):
+            raise InputError(
+                "none of its values is an event of an agent workflow", file=file.uri
+            )
         identity = digest(*(canonical_json(event) for event in events), size=16)
         builder = context.builder(self, file, identity)
         run = _Run(builder)
@@ -353,9 +358,19 @@ def _kind(fields: Record) -> str:
         if "delta" in fields:
             return "AgentStream"
         return "AgentInput" if "input" in fields else "AgentOutput"
-    if "tool_name" in fields:
+    if "tool_name" in fields and fields.keys() & _OF_CALLS:
         return "ToolCallResult" if "tool_output" in fields else "ToolCall"
     return "StopEvent" if "result" in fields else "no name"
+
+
+def _is_ours(event: Record) -> bool:
+    """Whether an event is one of an agent workflow, wherever it stands in the stream."""
+    kind, fields, _ = _opened(event)
+    if _is_event(event):
+        return True
+    if kind in ("ToolCall", "ToolCallResult"):
+        return "tool_name" in fields and bool(fields.keys() & _OF_CALLS)
+    return kind in _KINDS and kind not in ("StartEvent", "StopEvent")
 
 
 def _is_event(value: Record) -> bool:

@@ -27,7 +27,7 @@ from ingest.readers.decoding import (
     short_name,
     text_of,
 )
-from ingest.readers.openmas_gcom_fields import Fields, name_of
+from ingest.readers.openmas_gcom_fields import Fields, is_record, name_of
 from ingest.readers.openmas_gcom_run import fill_run
 from ingest.readers.raw_records import RawRecord, raw_records
 from ingest.readers.sample_json import first_value
@@ -96,6 +96,11 @@ class OpenMasGcomReader:
                 if record in seen:
                     raise InputError(f"the id {record!r} stands twice in the file")
                 seen.add(record)
+                if not is_record(value):
+                    raise InputError(
+                        "the record is none of the format: it has neither units with edges "
+                        "(V and E), nor a trace of units, nor the mark openmas_gcom"
+                    )
                 yield self._graph(file, context, raw, value, record, repaired or raw.repaired)
             except InputError as error:
                 yield Rejection(file.uri, record, error.reason)

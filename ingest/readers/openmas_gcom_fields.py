@@ -103,6 +103,34 @@ class Fields:
         return kept
 
 
+def is_record(value: dict[str, Any]) -> bool:
+    """Whether a JSON object has what makes a record: its mark, units with edges, or a trace.
+
+    Args:
+        value: The object.
+    """
+    if "openmas_gcom" in value:
+        return True
+    inner = value.get("organization")
+    if isinstance(inner, dict) and _has(inner, "V", "E"):
+        return True
+    # Nodes and links alone are any graph.
+    if value.keys() >= {"V", "E"} or (
+        _has(value, "V", "E") and (_has(value, "S") or _has(value, "pi"))
+    ):
+        return True
+    trace = value.get("trace")
+    return isinstance(trace, list) and any(
+        (isinstance(step, list) and len(step) == 3)
+        or name_of(step, "unit", "v", "role") is not None
+        for step in trace
+    )
+
+
+def _has(holder: dict[str, Any], *symbols: str) -> bool:
+    return all(any(name in holder for name in _SYMBOLS[symbol]) for symbol in symbols)
+
+
 def name_of(holder: Any, *fields: str) -> str | None:
     """The first of these fields that holds a text or number, as text."""
     if not isinstance(holder, dict):

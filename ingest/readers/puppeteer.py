@@ -182,6 +182,10 @@ def _line_paths(file: TraceFile) -> tuple[list[Any], bool]:
 
 
 def _fill_path(steps: list[Any], builder: GraphBuilder) -> None:
+    if not any(_is_step(step) for step in steps):
+        raise InputError(
+            "none of its entries is a step of a path: a step names its agent and its action"
+        )
     agents = [_agent(step, builder) for step in steps]
     flow = FlowTracker(builder)
     answer: str | None = None
@@ -218,6 +222,12 @@ def _fill_path(steps: list[Any], builder: GraphBuilder) -> None:
     if counted:
         builder.attributes["tokens"] = counted
     builder.warn("the file does not hold the question")
+
+
+def _is_step(step: Any) -> bool:
+    if not isinstance(step, dict) or not isinstance(step.get("agent"), str):
+        return False
+    return "action" in step or isinstance(step.get("result"), dict)
 
 
 def _agent(step: Any, builder: GraphBuilder) -> int | None:

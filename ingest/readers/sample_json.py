@@ -28,6 +28,12 @@ def first_value(sample: bytes) -> Any:
     start = len(sample) - len(sample.lstrip(b" \t\r\n"))
     if sample[start : start + 1] not in (b"{", b"["):
         return None
+    # Most files are one value that fits, or lines with a value each: no search for the end.
+    for text in (sample, sample[start:].split(b"\n", 1)[0]):
+        try:
+            return msgspec.json.decode(text)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            pass
     open_: list[int] = []
     end = start
     for found in _TOKEN.finditer(sample, start):

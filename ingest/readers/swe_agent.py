@@ -89,6 +89,12 @@ class SweAgentReader:
         steps = _objects(value.get("trajectory"))
         if not history and not steps:
             raise InputError("it holds neither history nor trajectory", file=file.uri)
+        if not _is_ours(value, history, steps):
+            raise InputError(
+                "it has a history but nothing else of SWE-agent: no trajectory, no info, and "
+                "no message with an agent or a message_type",
+                file=file.uri,
+            )
         builder = context.builder(self, file, file.data())
         if repaired:
             builder.warn(REPAIRED)
@@ -327,6 +333,16 @@ def _count(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 <= value < 2**63 else None
+
+
+def _is_ours(value: Record, history: list[Record], steps: list[Record]) -> bool:
+    """Whether something tells the file from any other with a history of messages."""
+    if any(_is_steps([step]) for step in steps):
+        return True
+    if any(key in record for record in history for key in _MESSAGE):
+        return True
+    info = value.get("info")
+    return isinstance(info, dict) and bool(history)
 
 
 def _is_steps(value: Any) -> bool:

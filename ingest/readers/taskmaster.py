@@ -39,6 +39,7 @@ DATASET = "Task Master"
 DEFAULT_TAG = "master"
 
 _STRUCTURE = frozenset({"id", "title", "description", "dependencies", "subtasks"})
+_MARKS = frozenset({"title", "dependencies", "subtasks"})
 _TASKS = re.compile(rb'(?<!\\)"tasks"\s*:\s*\[\s*\{')
 _TASK_KEYS = re.compile(rb'(?<!\\)"(title|description|status|dependencies|subtasks)"\s*:')
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder(float_hook=str)
@@ -95,6 +96,10 @@ class TaskMasterReader:
         tags = _tags(value)
         if not tags:
             raise InputError("no tag holds a list of tasks", file=file.uri)
+        if not any(_is_task(task) for content in tags.values() for task in content["tasks"]):
+            raise InputError(
+                "none of its tasks has a title, dependencies or subtasks", file=file.uri
+            )
         for tag, content in tags.items():
             try:
                 builder = context.builder(self, file, canonical_json(content), record=tag)
@@ -121,6 +126,11 @@ def _tags(value: Any) -> dict[str, dict[str, Any]]:
         and isinstance(content.get("tasks"), list)
         and content["tasks"]
     }
+
+
+def _is_task(task: Any) -> bool:
+    """Whether a task has fields of the tool, or no fields but an id."""
+    return isinstance(task, dict) and (bool(task.keys() & _MARKS) or task.keys() <= {"id"})
 
 
 def _fill(builder: GraphBuilder, tag: str, content: dict[str, Any]) -> None:

@@ -54,6 +54,7 @@ _LABELS = (
     "is_corrected",
     "question_ID",
 )
+_CHAT_ROLES = frozenset({"system", "user", "assistant", "tool", "function", "developer"})
 _ROLE = re.compile(r"(?P<name>.*\S)\s*\((?P<note>[^()]*)\)\s*", re.DOTALL)
 _LEDGER = re.compile(r"\s*Updated Ledger:\s*(?=\{)")
 _LEDGER_FIELDS = {
@@ -137,6 +138,12 @@ class HandcraftedReader:
             InputError: The file is not JSON or has no history.
         """
         log, builder = _open(self, file, context)
+        if not any(_speaks_by_role(entry.role) for entry in log.history):
+            raise InputError(
+                "no role in its history names a speaker: where entries have a name instead, "
+                "the format is whowhen-ag2",
+                file=file.uri,
+            )
         names = _Names(log, builder, context)
         _set_method(log, builder, "Magentic-One", "AutoGen")
         flow = FlowTracker(builder)
@@ -182,6 +189,12 @@ class Ag2Reader:
             InputError: The file is not JSON or has no history.
         """
         log, builder = _open(self, file, context)
+        if not any(_is_name(entry.name) for entry in log.history):
+            raise InputError(
+                "no entry of its history has a name: where roles name the speakers, the "
+                "format is whowhen-handcrafted",
+                file=file.uri,
+            )
         prompts = log.system_prompt if isinstance(log.system_prompt, dict) else {}
         if log.system_prompt is not None and not isinstance(log.system_prompt, dict):
             builder.warn("system_prompt is no object and was left out")
@@ -454,6 +467,11 @@ def _split_role(role: str) -> tuple[str, str | None]:
     if found is None:
         return role.strip(), None
     return found["name"].strip(), found["note"].strip()
+
+
+def _speaks_by_role(role: Any) -> bool:
+    """Whether a role is a speaker, and not a place in a chat with a model."""
+    return _is_name(role) and role.strip().casefold() not in _CHAT_ROLES
 
 
 def _is_name(value: Any) -> bool:
