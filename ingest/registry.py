@@ -84,6 +84,7 @@ class Registry:
     places: dict[str, str]
     warnings: list[str] = field(default_factory=list)
     _loaded: dict[str, Reader | None] = field(default_factory=dict)
+    _readers: tuple[Reader, ...] | None = None
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -110,7 +111,11 @@ class Registry:
 
     def readers(self) -> tuple[Reader, ...]:
         """Every reader that can be imported, in the order of :attr:`formats`."""
-        return tuple(reader for name in self.formats if (reader := self._load(name)))
+        if self._readers is None:
+            self._readers = tuple(
+                [reader for name in self.formats if (reader := self._load(name))]
+            )
+        return self._readers
 
     def sniff(self, sample: bytes) -> Reader | None:
         """The reader whose format a file is in, by its content alone.
