@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_type_hints
 
 from analytics.flow_metrics import digraph_metrics
 from analytics.projection import (
@@ -176,6 +176,9 @@ class Evaluation:
         rows: One for each run, in the order in which the runs came.
     """
 
+    row_type: ClassVar[type[PanelRow]] = PanelRow
+    metrics: ClassVar[tuple[str, ...]] = METRICS
+
     configuration: PanelConfiguration
     rows: tuple[PanelRow, ...]
 
@@ -193,13 +196,13 @@ class Evaluation:
         }
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """One line a run; columns as in :class:`PanelRow`, nullable types."""
+        """One line a run; columns as in the rows, nullable types."""
         import pandas
 
         return pandas.DataFrame(
             {
                 name: pandas.Series([getattr(row, name) for row in self.rows], dtype=type_)
-                for name, type_ in _column_types().items()
+                for name, type_ in _column_types(self.row_type).items()
             }
         )
 
@@ -209,7 +212,7 @@ class Evaluation:
         for row in self.rows:
             key = (row.method_id is None, row.method or "", row.method_id or "")
             groups.setdefault(key, []).append(row)
-        return tuple(_summary(rows) for _, rows in sorted(groups.items()))
+        return tuple(_summary(rows, self.metrics) for _, rows in sorted(groups.items()))
 
 
 def evaluate_graph(
@@ -295,10 +298,10 @@ def _tokens(total: int | None, parts: list[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _summary(rows: list[PanelRow]) -> MethodSummary:
+def _summary(rows: list[PanelRow], metrics: tuple[str, ...]) -> MethodSummary:
     means: dict[str, float | None] = {}
     known: dict[str, int] = {}
-    for name in METRICS:
+    for name in metrics:
         values = [float(value) for row in rows if (value := getattr(row, name)) is not None]
         known[name] = len(values)
         means[name] = math.fsum(values) / len(values) if values else None
@@ -312,9 +315,9 @@ def _summary(rows: list[PanelRow]) -> MethodSummary:
     )
 
 
-def _column_types() -> dict[str, Any]:
+def _column_types(row_type: type[PanelRow]) -> dict[str, Any]:
     columns = {str: "string", float: "Float64", int: "Int64", bool: "boolean"}
     return {
         name: columns[(get_args(hint) or (hint,))[0]]
-        for name, hint in get_type_hints(PanelRow).items()
+        for name, hint in get_type_hints(row_type).items()
     }

@@ -1,0 +1,342 @@
+"""Reference forests: graphs that worked, kept so that different ways to succeed stay.
+
+Source: "ForestBench: A Unified Graph Framework for Evaluating Multi-Agent Collaboration": a
+reference forest F(q) is a set of verified-success graphs for one query q, picked by clustering
+successes. How it clusters, how it weights and what it does for a query without a success is
+not public: the choices here are ours, named, and stored with every forest.
+"""
+
+import bisect
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from analytics.similarity.measure import SimilarityMeasure, measure_named
+from graphstore.errors import UsageError
+from graphstore.identity import configuration_hash, digest
+from graphstore.model import CollaborationGraph
+
+Level = Literal["task", "category", "dataset", "method", "all", "decomposition"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+"""What a forest pools. A run is scored against the first of these that there is."""
+DEFAULT_LEVELS: tuple[Level, ...] = ("task", "category", "dataset", "method")
+
+Weighting = Literal["share", "equal"]
+WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
+
+SAME = 1e-9
+"""Distances and differences of scores below this are rounding."""
+
+
+@dataclass(frozen=True)
+class ForestConfiguration:
+    """What a forest depends on besides the graphs.
+
+    Attributes:
+        measure: Name of the similarity (:data:`analytics.similarity.measure.MEASURES`).
+        options: The measure's options; its defaults for the rest.
+        references: How many graphs a forest keeps at most.
+        fewest: Distinct successful graphs that a forest needs. A forest of decompositions
+            needs one.
+        candidates: Distinct graphs that are clustered at most; of more, those with the
+            smallest hash of structure and content: as good as drawn, and always the same.
+        weights: ``share``: a reference weighs as much as the share of successes that it
+            stands for, copies counted. ``equal``: each way weighs the same.
+        quantile: The threshold of a high forest match is this quantile of the matches that
+            successes have with the forest without themselves.
+        fewest_scores: Such matches that a threshold needs.
+        near_copies: Median similarity of two successes from which a forest is flagged.
+        seed: Of the clustering's starts.
+        starts: How many.
+        definitions: Raised whenever any of this changes its meaning.
+    """
+
+    measure: str = "forest"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    references: int = 10
+    fewest: int = 2
+    candidates: int = 2000
+    weights: Weighting = "share"
+    quantile: float = 0.1
+    fewest_scores: int = 3
+    near_copies: float = 0.95
+    seed: int = 0
+    starts: int = 10
+    definitions: str = "1"
+
+    def __post_init__(self) -> None:
+        for name in ("references", "fewest", "candidates", "fewest_scores", "starts"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.seed < 0:
+            raise UsageError(f"a seed cannot be negative: {self.seed}")
+        for name in ("quantile", "near_copies"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise UsageError(f"{name} lies between 0 and 1, not at {getattr(self, name)}")
+        if self.weights not in WEIGHTINGS:
+            raise UsageError(
+                f"there are no weights {self.weights!r}; choose one of {', '.join(WEIGHTINGS)}"
+            )
+
+    def make_measure(self) -> SimilarityMeasure:
+        """The similarity.
+
+        Raises:
+            UsageError: No measure has the name, or it has no such option.
+            MissingExtraError: The measure needs a package that is not installed.
+        """
+        return measure_named(self.measure, **self.options)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """Every option as JSON values, with those that the measure fills in."""
+        rest = {name: value for name, value in asdict(self).items() if name != "options"}
+        return {**rest, "measure": self.make_measure().configuration}
+
+    @property
+    def hash(self) -> str:
+        """The hash that results carry (16 hex digits)."""
+        return configuration_hash(self.configuration)
+
+
+@dataclass(frozen=True, order=True)
+class ForestKey:
+    """Whose successes a forest holds.
+
+    Attributes:
+        level: What is pooled.
+        name: For people: of the task, category, data set or method.
+        dataset: Name of the data set, at the levels ``category`` and ``dataset``.
+        category: At the level ``category``.
+        task: Id of the task, at the levels ``task`` and ``decomposition``.
+        method: Id of the method, at the level ``method``.
+    """
+
+    level: Level
+    name: str
+    dataset: str | None = None
+    category: str | None = None
+    task: str | None = None
+    method: str | None = None
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What two keys of one forest share, whatever it is called."""
+        parts = (self.level, self.dataset, self.category, self.task, self.method)
+        return tuple([part or "" for part in parts])
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A graph of a forest.
+
+    Attributes:
+        graph: Its id.
+        weight: Not negative; those of a forest add up to 1.
+        copies: Ids of the graphs with its structure and content, itself included.
+        represented: How many successes it stands for, copies counted.
+        stand_in: Id of the graph that takes its place where it must be left out: the one of
+            its cluster nearest to the others; None where the cluster has no other.
+        stand_in_weight: Its weight then, in the same unit.
+    """
+
+    graph: str
+    weight: float
+    copies: tuple[str, ...]
+    represented: int
+    stand_in: str | None = None
+    stand_in_weight: float = 0.0
+
+
+@dataclass(frozen=True)
+class ReferenceForest:
+    """Graphs that worked, different from each other, with weights and a calibration.
+
+    Attributes:
+        key: Whose successes these are.
+        references: By id.
+        successes: Successful graphs, copies counted.
+        distinct: Of different structure or content.
+        considered: Distinct graphs that were clustered.
+        scores: Forest match of each considered graph with the forest without it, ascending;
+            graphs for which nothing is left have none.
+        threshold: Forest matches from here on are high; None with too few scores.
+        median_similarity: Of two considered graphs; None where there is one.
+        near_copies: Whether that says that all successes are alike, so that scores say
+            little; None where there is one.
+    """
+
+    key: ForestKey
+    references: tuple[Reference, ...]
+    successes: int
+    distinct: int
+    considered: int
+    scores: tuple[float, ...]
+    threshold: float | None
+    median_similarity: float | None
+    near_copies: bool | None
+
+    @property
+    def graph_ids(self) -> tuple[str, ...]:
+        """Ids of the graphs that scoring needs: references and those that stand in."""
+        found = {one.graph for one in self.references}
+        found.update(one.stand_in for one in self.references if one.stand_in is not None)
+        return tuple(sorted(found))
+
+    def references_for(self, graph: str) -> tuple[tuple[str, float], ...]:
+        """The references, with weights, that a graph is compared with: never with itself.
+
+        A graph that is a reference, or a copy of one, is left out of its cluster: the
+        cluster's next best takes its place, with the weight of those that are left.
+
+        Args:
+            graph: Id of the graph that is scored.
+        """
+        found = []
+        for one in self.references:
+            if graph not in one.copies:
+                found.append((one.graph, one.weight))
+            elif one.stand_in is not None:
+                found.append((one.stand_in, one.stand_in_weight))
+        return tuple(found)
+
+    def percentile(self, score: float | None) -> float | None:
+        """Share of the successes whose own match is lower, half of those equal, 0 to 1."""
+        if score is None or not self.scores:
+            return None
+        below = bisect.bisect_left(self.scores, score - SAME)
+        upto = bisect.bisect_right(self.scores, score + SAME)
+        return (below + upto) / 2 / len(self.scores)
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """Why there is no forest.
+
+    Attributes:
+        key: Whose.
+        runs: Graphs that were seen.
+        successes: Successful ones.
+        distinct: Of different structure or content.
+        needed: How many distinct ones a forest needs.
+    """
+
+    key: ForestKey
+    runs: int
+    successes: int
+    distinct: int
+    needed: int
+
+    @property
+    def reason(self) -> str:
+        """A phrase for people."""
+        few = f"{self.distinct} distinct" if self.distinct else "no"
+        return f"{few} of {self.needed} successes, {self.runs} seen"
+
+
+@dataclass(frozen=True)
+class ForestSet:
+    """The forests that were built together.
+
+    Attributes:
+        id: In the store: of configuration and selection.
+        configuration: What they were built with.
+        forests: By level and name.
+        short: Where there were too few successes, likewise.
+    """
+
+    id: str
+    configuration: ForestConfiguration
+    forests: tuple[ReferenceForest, ...]
+    short: tuple[Shortage, ...] = ()
+
+    @property
+    def configuration_hash(self) -> str:
+        """Hash of the configuration (16 hex digits)."""
+        return self.configuration.hash
+
+    def forest_id(self, key: ForestKey) -> str:
+        """Id of a forest in the store."""
+        return f"forest-{digest(self.id, *key.identity)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values: the set, its configuration with hash, its forests, what is short."""
+        return {
+            "set": self.id,
+            "configuration": self.configuration.configuration,
+            "configuration_hash": self.configuration_hash,
+            "forests": [{"id": self.forest_id(one.key), **asdict(one)} for one in self.forests],
+            "short": [{**asdict(one), "reason": one.reason} for one in self.short],
+        }
+
+    def to_pandas(self) -> Any:
+        """One line a forest."""
+        import pandas
+
+        return pandas.DataFrame(
+            [
+                {
+                    "forest": self.forest_id(one.key),
+                    "level": one.key.level,
+                    "name": one.key.name,
+                    "references": len(one.references),
+                    "successes": one.successes,
+                    "distinct": one.distinct,
+                    "threshold": one.threshold,
+                    "median_similarity": one.median_similarity,
+                    "near_copies": one.near_copies,
+                }
+                for one in self.forests
+            ]
+        )
+
+
+def keys_of(graph: CollaborationGraph, levels: Iterable[Level]) -> dict[Level, ForestKey]:
+    """The forests that a graph belongs to, or is compared with, by level.
+
+    A level for which the graph lacks what is pooled (a run without a method) has none.
+
+    Args:
+        graph: A run, or at the level ``decomposition`` also a decomposition.
+        levels: Which ones.
+    """
+    task, method = graph.task, graph.method
+    keys: dict[Level, ForestKey | None] = {
+        "task": ForestKey("task", task.name, task=task.id),
+        "category": (
+            None
+            if task.category is None
+            else ForestKey("category", task.category, task.dataset, task.category)
+        ),
+        "dataset": (
+            None if task.dataset is None else ForestKey("dataset", task.dataset, task.dataset)
+        ),
+        "method": (
+            None if method is None else ForestKey("method", method.name, method=method.id)
+        ),
+        "all": ForestKey("all", "all"),
+        "decomposition": ForestKey("decomposition", task.name, task=task.id),
+    }
+    return {level: key for level in levels if (key := keys[level]) is not None}
+
+
+def forest_match(similarities: Sequence[float], weights: Sequence[float]) -> float | None:
+    """FM(G, F) = sum_k w_k sim(G, G_k) / sum_k w_k (ForestBench).
+
+    Args:
+        similarities: 0 to 1; NaN where the measure is not defined: left out.
+        weights: One for each, not negative.
+
+    Returns:
+        0 to 1; None where no weight is left.
+    """
+    known = [
+        (weight, value)
+        for weight, value in zip(weights, similarities, strict=True)
+        if not math.isnan(value)
+    ]
+    total = math.fsum(weight for weight, _ in known)
+    if not total > 0.0:
+        return None
+    return math.fsum(weight * value for weight, value in known) / total

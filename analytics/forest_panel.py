@@ -1,0 +1,321 @@
+"""The panel of a run beside those that worked: ForestBench's seven parts, each for itself.
+
+Forest match and best similarity come from :class:`ForestScorer`; node validity and content
+redundancy from :mod:`analytics.redundancy`; information uptake and topology efficiency from
+:mod:`analytics.forest_parts`; tokens are reported beside them. Source: "ForestBench: A Unified Graph Framework for
+Evaluating Multi-Agent Collaboration"; what it leaves open is said where it is chosen.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from analytics.diagnosis import diagnose
+from analytics.forest import LEVELS, ForestSet, Level, ReferenceForest, forest_match, keys_of
+from analytics.forest_parts import (
+    ContentEmbedder,
+    information_uptake,
+    topology_efficiency,
+)
+from analytics.panel import (
+    METRICS,
+    Evaluation,
+    PanelConfiguration,
+    PanelRow,
+    evaluate_graph,
+)
+from analytics.similarity.forest import ForestMeasure
+from graphstore.errors import UsageError
+from graphstore.model import CollaborationGraph
+
+
+@dataclass(frozen=True, slots=True)
+class ForestScore:
+    """How close a graph is to those that worked. All None where there is no forest for it.
+
+    Attributes:
+        forest: Id of the forest.
+        level: What it pools.
+        references: Number of references that the graph was compared with.
+        match: Forest match, 0 to 1.
+        node_match: The same sum over s_node alone, where the measure is ForestBench's.
+        edge_match: Over s_edge.
+        topology_match: Over s_topo.
+        best_similarity: To the nearest reference, 0 to 1.
+        best_reference: Its id; the smallest one in a tie.
+        percentile: Share of the successes whose own match is lower, 0 to 1.
+        threshold: Matches from here on are high.
+        near_copies: Whether the forest's successes are all alike.
+    """
+
+    forest: str | None = None
+    level: Level | None = None
+    references: int | None = None
+    match: float | None = None
+    node_match: float | None = None
+    edge_match: float | None = None
+    topology_match: float | None = None
+    best_similarity: float | None = None
+    best_reference: str | None = None
+    percentile: float | None = None
+    threshold: float | None = None
+    near_copies: bool | None = None
+
+
+class ForestScorer:
+    """Compares graphs with a set of forests; references are prepared once.
+
+    Args:
+        forests: The forests.
+        graphs: Those that :attr:`analytics.forest.ReferenceForest.graph_ids` name. One that
+            is missing is left out of its forest, and named in ``missing``.
+        levels: The levels to use, whatever their order; all where None.
+
+    Attributes:
+        missing: Ids of the graphs that are not there.
+    """
+
+    def __init__(
+        self,
+        forests: ForestSet,
+        graphs: Iterable[CollaborationGraph],
+        levels: Iterable[Level] | None = None,
+    ) -> None:
+        self.forests = forests
+        self.measure = forests.configuration.make_measure()
+        self._features = {graph.id: self.measure.prepare(graph) for graph in graphs}
+        self._by_key = {one.key.identity: one for one in forests.forests}
+        self._levels = checked_levels(levels)
+        wanted = {name for one in forests.forests for name in one.graph_ids}
+        self.missing = tuple(sorted(wanted - set(self._features)))
+
+    def forest_for(
+        self, graph: CollaborationGraph
+    ) -> tuple[ReferenceForest, tuple[tuple[str, float], ...]] | None:
+        """The nearest forest that has anything to compare a graph with, and what that is.
+
+        Args:
+            graph: It is never compared with itself
+                (:meth:`analytics.forest.ReferenceForest.references_for`).
+        """
+        for key in keys_of(graph, self._levels).values():
+            forest = self._by_key.get(key.identity)
+            if forest is None:
+                continue
+            left = tuple(
+                one for one in forest.references_for(graph.id) if one[0] in self._features
+            )
+            if left:
+                return forest, left
+        return None
+
+    def score(self, graph: CollaborationGraph) -> ForestScore:
+        """How close a graph is to the forest nearest to it (ForestBench, FM and best).
+
+        FM(G, F) = sum_k w_k sim(G, G_k) / sum_k w_k; the best similarity is the largest.
+        """
+        found = self.forest_for(graph)
+        if found is None:
+            return ForestScore()
+        forest, left = found
+        weights = [weight for _, weight in left]
+        features = self.measure.prepare(graph)
+        others = [self._features[name] for name, _ in left]
+        parts: dict[str, float | None] = {}
+        if isinstance(self.measure, ForestMeasure):
+            measured = [self.measure.parts(features, other) for other in others]
+            similarities = [_nan(self.measure.combine(one)) for one in measured]
+            for part in ("node", "edge", "topology"):
+                values = [_nan(getattr(one, part)) for one in measured]
+                parts[f"{part}_match"] = forest_match(values, weights)
+        else:
+            similarities = self.measure.matrix([features], others)[0].tolist()
+        match = forest_match(similarities, weights)
+        known = [
+            (-value, name)
+            for value, (name, _) in zip(similarities, left, strict=True)
+            if not math.isnan(value)
+        ]
+        best = min(known, default=None)
+        return ForestScore(
+            forest=self.forests.forest_id(forest.key),
+            level=forest.key.level,
+            references=len(left),
+            match=match,
+            best_similarity=None if best is None else -best[0],
+            best_reference=None if best is None else best[1],
+            percentile=forest.percentile(match),
+            threshold=forest.threshold,
+            near_copies=forest.near_copies,
+            **parts,
+        )
+
+
+def checked_levels(levels: Iterable[Level] | None) -> tuple[Level, ...]:
+    """Levels in the order in which they are tried; all where None.
+
+    Raises:
+        UsageError: There is no such level.
+    """
+    wanted = set(LEVELS if levels is None else levels)
+    unknown = sorted(wanted - set(LEVELS))
+    if unknown:
+        raise UsageError(f"there is no level {unknown[0]!r}; choose among {', '.join(LEVELS)}")
+    return tuple(level for level in LEVELS if level in wanted)
+
+
+def _nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+@dataclass(frozen=True)
+class ForestPanelConfiguration(PanelConfiguration):
+    """What a panel with forests depends on besides the run.
+
+    Attributes:
+        embedder: Name of what embeds contents; None where uptake is not measured.
+        forest_set: Id of the forests (:attr:`analytics.forest.ForestSet.id`); None without.
+        forest_levels: The levels that may be used.
+    """
+
+    embedder: str | None = None
+    forest_set: str | None = None
+    forest_levels: tuple[Level, ...] = LEVELS
+
+    def __post_init__(self) -> None:
+        PanelConfiguration.__post_init__(self)
+        object.__setattr__(self, "forest_levels", checked_levels(self.forest_levels))
+
+
+@dataclass(frozen=True, slots=True)
+class ForestPanelRow(PanelRow):
+    """The metrics of one run, with those beside the ways that work.
+
+    Attributes:
+        information_uptake: :func:`analytics.forest_parts.information_uptake`.
+        uptake_edges: Edges that it rests on; None where it was not asked for.
+        parallelism: :func:`analytics.forest_parts.topology_efficiency`.
+        topology_efficiency: Likewise.
+        forest: As in :class:`ForestScore`, and so are all that follow.
+        forest_level: What the forest pools.
+        forest_references: References that the run was compared with.
+        forest_match: 0 to 1.
+        forest_node_match: 0 to 1.
+        forest_edge_match: 0 to 1.
+        forest_topology_match: 0 to 1.
+        best_similarity: 0 to 1.
+        best_reference: Id of the nearest reference.
+        forest_match_percentile: Among the forest's own successes, 0 to 1.
+        forest_threshold: 0 to 1.
+        forest_near_copies: Whether the forest's successes are all alike.
+        diagnosis: :func:`analytics.diagnosis.diagnose`.
+    """
+
+    information_uptake: float | None = None
+    uptake_edges: int | None = None
+    parallelism: float | None = None
+    topology_efficiency: float | None = None
+    forest: str | None = None
+    forest_level: str | None = None
+    forest_references: int | None = None
+    forest_match: float | None = None
+    forest_node_match: float | None = None
+    forest_edge_match: float | None = None
+    forest_topology_match: float | None = None
+    best_similarity: float | None = None
+    best_reference: str | None = None
+    forest_match_percentile: float | None = None
+    forest_threshold: float | None = None
+    forest_near_copies: bool | None = None
+    diagnosis: str | None = None
+
+
+_TEXTS = ("forest", "forest_level", "best_reference", "diagnosis")
+FOREST_METRICS: tuple[str, ...] = tuple(
+    field.name
+    for field in fields(ForestPanelRow)
+    if field.name not in {one.name for one in fields(PanelRow)} and field.name not in _TEXTS
+)
+"""The further fields of a row that a method's mean is taken of."""
+
+
+@dataclass(frozen=True)
+class ForestEvaluation(Evaluation):
+    """The panel of many runs beside the ways that work.
+
+    Attributes:
+        configuration: A :class:`ForestPanelConfiguration`.
+        rows: One :class:`ForestPanelRow` for each run, in the order in which they came.
+        missing_references: References that the forests name and that were not there.
+    """
+
+    row_type: ClassVar[type[PanelRow]] = ForestPanelRow
+    metrics: ClassVar[tuple[str, ...]] = METRICS + FOREST_METRICS
+
+    missing_references: tuple[str, ...] = ()
+
+
+def forest_row(
+    graph: CollaborationGraph,
+    configuration: PanelConfiguration | None = None,
+    *,
+    embedder: ContentEmbedder | None = None,
+    scorer: ForestScorer | None = None,
+) -> ForestPanelRow:
+    """The metrics of one run.
+
+    Args:
+        graph: A run.
+        configuration: Options; the defaults where None.
+        embedder: For information uptake; missing without.
+        scorer: For what needs a forest; missing without.
+
+    Raises:
+        UsageError: The graph is a decomposition: nobody has acted in it yet.
+    """
+    row = evaluate_graph(graph, configuration)
+    uptake = None if embedder is None else information_uptake(graph, embedder)
+    efficiency = topology_efficiency(graph)
+    score = ForestScore() if scorer is None else scorer.score(graph)
+    return ForestPanelRow(
+        **{field.name: getattr(row, field.name) for field in fields(PanelRow)},
+        information_uptake=None if uptake is None else uptake.value,
+        uptake_edges=None if uptake is None else uptake.edges,
+        parallelism=efficiency.parallelism,
+        topology_efficiency=efficiency.value,
+        forest=score.forest,
+        forest_level=score.level,
+        forest_references=score.references,
+        forest_match=score.match,
+        forest_node_match=score.node_match,
+        forest_edge_match=score.edge_match,
+        forest_topology_match=score.topology_match,
+        best_similarity=score.best_similarity,
+        best_reference=score.best_reference,
+        forest_match_percentile=score.percentile,
+        forest_threshold=score.threshold,
+        forest_near_copies=score.near_copies,
+        diagnosis=diagnose(graph.outcome.success, score.match, score.threshold),
+    )
+
+
+def evaluate_beside_forests(
+    graphs: Iterable[CollaborationGraph],
+    configuration: ForestPanelConfiguration,
+    *,
+    embedder: ContentEmbedder | None = None,
+    scorer: ForestScorer | None = None,
+) -> ForestEvaluation:
+    """The metrics of many runs; the runs are taken one by one and not kept.
+
+    Args:
+        graphs: Runs.
+        configuration: Options; they must name the embedder and the forests that are given.
+        embedder: As in :func:`forest_row`.
+        scorer: Likewise.
+    """
+    rows = tuple(
+        [forest_row(graph, configuration, embedder=embedder, scorer=scorer) for graph in graphs]
+    )
+    return ForestEvaluation(configuration, rows, () if scorer is None else scorer.missing)

@@ -1,0 +1,121 @@
+"""Two parts of the panel that need no forest: information uptake and topology efficiency.
+
+Source: "ForestBench: A Unified Graph Framework for Evaluating Multi-Agent Collaboration"; what
+it leaves open is said where it is chosen.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from graphstore.model import CollaborationGraph
+
+
+class ContentEmbedder(Protocol):
+    """Turns the contents of one run into vectors whose cosines say how alike they are."""
+
+    def fit(self, texts: Sequence[str]) -> "ContentEmbedder":
+        """Learns what it must from the texts."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Vectors, one row a text, zeros for a text without any term; shape (n, d)."""
+
+
+@dataclass(frozen=True, slots=True)
+class InformationUptake:
+    """How much of what was consumed is found again in what was said.
+
+    Attributes:
+        value: Mean cosine along edges, -1 to 1 (0 to 1 with term weights); None where no
+            edge can be measured.
+        edges: Edges that it rests on.
+    """
+
+    value: float | None
+    edges: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyEfficiency:
+    """How much of a graph's parallelism each agent carries.
+
+    Attributes:
+        parallelism: Nodes over nodes on the longest path, at least 1; None without nodes.
+        active_agents: Agents that performed at least one action.
+        value: Parallelism over active agents, above 0; None without an active agent.
+    """
+
+    parallelism: float | None
+    active_agents: int
+    value: float | None
+
+
+def information_uptake(
+    graph: CollaborationGraph, embedder: ContentEmbedder
+) -> InformationUptake:
+    """Mean cosine of content embeddings along edges (ForestBench).
+
+    The embedder is fitted to the run's own contents, so that a run's value does not depend
+    on its neighbours: with term weights, words that all actions use count little. An edge
+    counts where both ends have a content with at least one term.
+
+    Args:
+        graph: A run or a decomposition.
+        embedder: What makes vectors of contents; not yet fitted.
+    """
+    import numpy
+
+    content = {node.id: node.content for node in graph.nodes if node.content is not None}
+    ends = [
+        (edge.source, edge.target)
+        for edge in graph.edges
+        if edge.source in content and edge.target in content
+    ]
+    if not ends:
+        return InformationUptake(None, 0)
+    used = sorted({name for pair in ends for name in pair})
+    place = {name: position for position, name in enumerate(used)}
+    texts = [content[name] for name in used]
+    vectors = embedder.fit(texts).embed(texts)
+    sources = vectors[[place[source] for source, _ in ends]]
+    targets = vectors[[place[target] for _, target in ends]]
+    products = _row_products(sources, targets)
+    lengths = numpy.sqrt(_row_products(sources, sources) * _row_products(targets, targets))
+    defined = lengths > 0
+    if not defined.any():
+        return InformationUptake(None, 0)
+    cosines = numpy.clip(products[defined] / lengths[defined], -1.0, 1.0)
+    return InformationUptake(math.fsum(cosines.tolist()) / len(cosines), int(defined.sum()))
+
+
+def _row_products(ones: Any, others: Any) -> Any:
+    """The inner product of each row with its counterpart; dense or sparse; shape (n,)."""
+    import numpy
+    from scipy.sparse import issparse
+
+    products = ones.multiply(others) if issparse(ones) else numpy.asarray(ones) * others
+    return numpy.asarray(products.sum(axis=1)).ravel()
+
+
+def topology_efficiency(graph: CollaborationGraph) -> TopologyEfficiency:
+    """The graph's parallelism, carried by each active agent (ForestBench names it so).
+
+    ForestBench does not say what parallelism is. Here it is work over span: the number of
+    nodes over the number of nodes on the longest path, how many actions stand side by side
+    on average. The value is this over the number of agents that acted: 1 where all agents
+    always work side by side, 1 / agents where they form one chain, above 1 where agents do
+    several things that do not depend on each other.
+
+    Args:
+        graph: A run or a decomposition.
+    """
+    active = len({node.agent for node in graph.nodes if node.agent is not None})
+    if not graph.nodes:
+        return TopologyEfficiency(None, active, None)
+    longest = {node.id: 1 for node in graph.nodes}
+    # Edges stand in the order of their sources, which point forward: a source is final.
+    for edge in graph.edges:
+        longest[edge.target] = max(longest[edge.target], longest[edge.source] + 1)
+    parallelism = len(graph.nodes) / max(longest.values())
+    return TopologyEfficiency(parallelism, active, parallelism / active if active else None)
