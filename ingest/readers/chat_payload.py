@@ -142,10 +142,15 @@ def request_in(value: Any, messages: list[ChatMessage] | None) -> str | None:
 
 
 def _as_text(value: Any) -> str | None:
-    """A value that holds no messages; an object with one text in it is that text."""
+    """A value that holds no messages; an object with one text in it is that text.
+
+    An empty list of messages says nothing.
+    """
     if value is None or isinstance(value, str):
         return value or None
     if isinstance(value, dict) and len(value) == 1:
+        if value.get("messages") == []:
+            return None
         (only,) = value.values()
         if isinstance(only, str):
             return only or None

@@ -5,12 +5,15 @@ A run of a node, model or tool has a start, perhaps parts of its output, and an 
 (:mod:`ingest.readers.otlp_tree`, :mod:`ingest.readers.otlp_flow`). Events have no times: their
 order in the file tells what was over when something else began.
 
+A node can write messages of its own, whether or not a model or tool ran inside it
+(:mod:`ingest.readers.langgraph_own`). Where no event names a parent, what ran inside what is
+told from the order and the metadata (:mod:`ingest.readers.langgraph_nesting`).
+
 Objects that the program could not write as JSON are often their text
 (``Command(goto='writer')``): where a run goes on is read from it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -18,11 +21,19 @@ import msgspec
 from graphstore.errors import GraphError, InputError
 from graphstore.model import CollaborationGraph, GraphKind
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.chat_payload import Call, answer_in, asked_in, decoded, messages_of
+from ingest.readers.chat_payload import (
+    Call,
+    answer_in,
+    asked_in,
+    decoded,
+    messages_of,
+)
 from ingest.readers.decoding import REPAIRED
 from ingest.readers.json_values import values
+from ingest.readers.langgraph_event_runs import TYPES, RunOf, Trace, without_parents
 from ingest.readers.langgraph_names import agent_in
-from ingest.readers.otlp_attributes import LLM, TOOL, Facts
+from ingest.readers.langgraph_own import Inside, own_facts
+from ingest.readers.otlp_attributes import AGENT, LLM, Facts
 from ingest.readers.otlp_flow import follow
 from ingest.readers.otlp_tree import grow
 from ingest.readers.platform_spans import (
@@ -32,15 +43,12 @@ from ingest.readers.platform_spans import (
     empty_facts,
     read_payload,
     settle_agents,
-    short,
-    slim_input,
     text_at,
 )
 from ingest.readers.sample_json import first_value
 from ingest.readers.span_graph import fill
 
-_TYPES = {"chat_model": LLM, "llm": LLM, "tool": TOOL, "retriever": "RETRIEVER"}
-_KINDS = frozenset({*_TYPES, "chain", "prompt", "parser"})
+_KINDS = frozenset({*TYPES, "chain", "prompt", "parser"})
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
@@ -50,13 +58,17 @@ class LangGraphEventsReader:
     format = "langgraph-events"
     title = "LangGraph events (astream_events, version 2)"
     kind: GraphKind = "run"
-    version = "1"
+    version = "2"
     capabilities = Capabilities(
         time="no",
         tokens="partly",
         recipients="partly",
         outcome="no",
         notes=(
+            "Words that a node repeats from a model inside it count once.",
+            "What a node wrote of the state beside messages is kept only where no model or "
+            "tool ran inside it.",
+            "Streams without parent ids are nested by order and metadata, with a warning.",
             "Agents are what LangGraph's metadata name; without any, one agent stands for all.",
             "Tokens are those that messages carry.",
             "The method is the name of the outermost run.",
@@ -78,7 +90,7 @@ class LangGraphEventsReader:
         Raises:
             InputError: The file cannot be read; nothing of it was yielded.
         """
-        traces: dict[str, _Trace] = {}
+        traces: dict[str, Trace] = {}
         root_of: dict[str, str] = {}
         repaired = False
         unread = 0
@@ -97,23 +109,27 @@ class LangGraphEventsReader:
             root = around[0] if around else root_of.get(key, key)
             root_of[key] = root
             number += 1
-            traces.setdefault(root, _Trace()).add(key, kind, moment, value, around, number)
+            traces.setdefault(root, Trace()).add(key, kind, moment, value, around, number)
         if not traces:
             raise InputError("it holds no event", file=file.uri)
+        guessed = not any(trace.has_parents for trace in traces.values())
+        if guessed:
+            traces = without_parents(traces)
         for identity, trace in traces.items():
             try:
-                yield self._graph(identity, trace, file, context, repaired, unread)
+                yield self._graph(identity, trace, file, context, repaired, unread, guessed)
             except InputError as error:
                 yield Rejection(file.uri, identity, error.reason)
 
     def _graph(
         self,
         identity: str,
-        trace: "_Trace",
+        trace: "Trace",
         file: TraceFile,
         context: ReadContext,
         repaired: bool,
         unread: int,
+        guessed: bool,
     ) -> CollaborationGraph:
         tree = grow(_facts(identity, trace))
         if not any(tree.kinds):
@@ -127,6 +143,11 @@ class LangGraphEventsReader:
             builder.warn(REPAIRED)
         if unread:
             builder.warn(f"{unread} records are no events and were left out")
+        if guessed and len(trace.runs) > 1:
+            builder.warn(
+                "no event names a parent: what ran inside what was told from the order and "
+                "the metadata"
+            )
         root = trace.runs.get(identity)
         fill(
             builder,
@@ -152,70 +173,6 @@ class LangGraphEventsReader:
 LANGGRAPH_EVENTS = LangGraphEventsReader()
 
 
-@dataclass(slots=True)
-class _RunOf:
-    """A run of a node, model or tool."""
-
-    name: str
-    kind: str
-    parent: str | None
-    first: int
-    last: int
-    metadata: dict[str, Any]
-    given: Any = None
-    put_out: Any = None
-    parts: list[Any] = field(default_factory=list)
-    ended: bool = False
-    error: str | None = None
-
-
-@dataclass(slots=True)
-class _Trace:
-    """The runs inside one outermost run, by id."""
-
-    runs: dict[str, _RunOf] = field(default_factory=dict)
-    custom: list[Any] = field(default_factory=list)
-    thread: str | None = None
-    langgraph: bool = False
-
-    def add(
-        self,
-        key: str,
-        kind: str,
-        moment: str,
-        event: dict[str, Any],
-        around: list[str],
-        number: int,
-    ) -> None:
-        metadata = event.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
-        self.thread = self.thread or text_at(metadata, "thread_id")
-        self.langgraph = self.langgraph or "langgraph_node" in metadata
-        data = event.get("data")
-        if kind == "custom":
-            self.custom.append({"name": text_at(event, "name"), "data": short(data)})
-            return
-        run = self.runs.get(key)
-        if run is None:
-            parent = around[-1] if around else None
-            name = text_at(event, "name") or kind
-            run = self.runs[key] = _RunOf(name, kind, parent, number, number, metadata)
-        run.last = number
-        data = data if isinstance(data, dict) else {}
-        if data.get("input") is not None and run.given is None:
-            given = data["input"]
-            if kind in ("chat_model", "llm"):
-                run.given = slim_input(given)
-            elif kind in _TYPES or run.parent is None:
-                run.given = given
-        if moment == "end":
-            run.put_out, run.ended = data.get("output"), True
-        elif moment == "error":
-            run.error, run.ended = short(data.get("error")) or "error", True
-        elif moment == "stream" and kind in _TYPES and not run.ended:
-            run.parts.append(data.get("chunk"))
-
-
 def _event(value: Any) -> tuple[str, str] | None:
     """What an event is of, and at which moment: ``chain`` and ``start``."""
     name = text_at(value, "event")
@@ -229,30 +186,63 @@ def _event(value: Any) -> tuple[str, str] | None:
     return kind, moment
 
 
-def _facts(identity: str, trace: _Trace) -> list[Facts]:
+def _facts(identity: str, trace: Trace) -> list[Facts]:
     found: dict[str, Facts] = {}
     undecided: set[str] = set()
     book = CallBook()
+    # Between two events there is room for the messages that a node wrote at its end.
+    scale = 2 + 2 * max((len(run.written) for run in trace.runs.values()), default=0)
     for key, run in trace.runs.items():
-        facts, calls = _read(key, identity, run)
+        facts, calls = _read(key, identity, run, scale)
         found[key] = facts
         if facts.category == CHAIN:
             undecided.add(key)
         book.note(facts, calls)
     settle_agents(found, undecided, None)
+    _add_own(trace, found, book, scale)
     book.settle()
     return list(found.values())
 
 
-def _read(key: str, identity: str, run: _RunOf) -> tuple[Facts, list[Call]]:
+def _add_own(trace: Trace, found: dict[str, Facts], book: CallBook, scale: int) -> None:
+    """Adds the messages that nodes wrote beside what ran inside them, the inner ones first."""
+    children: dict[str, list[str]] = {}
+    for key, run in trace.runs.items():
+        if run.parent is not None:
+            children.setdefault(run.parent, []).append(key)
+    for key, run in sorted(trace.runs.items(), key=lambda item: item[1].last):
+        if not run.written:
+            continue
+        inner: list[Facts] = []
+        waiting = list(children.get(key, ()))
+        while waiting:
+            one = waiting.pop()
+            if one in found:
+                inner.append(found[one])
+            waiting.extend(children.get(one, ()))
+        acts = any(facts.category != CHAIN for facts in inner)
+        if not acts and found[key].category == AGENT and len(run.written) == 1:
+            continue  # the node's run itself is this message
+        inside = Inside((facts for facts in inner if facts.category != CHAIN), trace.ids)
+        own = [one for one in run.written if not inside.holds(one, found[key].agent)]
+        for number, message in enumerate(own):
+            start = run.last * scale - 2 * (len(own) - number)
+            facts, calls = own_facts(message, found[key], number, start)
+            trace.ids[facts.id] = [message.id]
+            found[facts.id] = facts
+            children.setdefault(key, []).append(facts.id)
+            book.note(facts, calls)
+
+
+def _read(key: str, identity: str, run: RunOf, scale: int) -> tuple[Facts, list[Call]]:
     facts = empty_facts(
         identity,
         key,
         parent=run.parent,
         name=run.name,
-        start=run.first,
-        end=run.last,
-        category=_TYPES.get(run.kind, CHAIN),
+        start=run.first * scale,
+        end=run.last * scale,
+        category=TYPES.get(run.kind, CHAIN),
     )
     facts.agent = agent_in(run.metadata)
     for kept in ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns"):

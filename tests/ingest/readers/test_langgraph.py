@@ -383,3 +383,91 @@ def test_sniffs_its_own_files_only(reader, content):
     for path in sorted(EXAMPLES.parent.rglob("*.json*")):
         if reader.format not in path.parts:
             assert not reader.sniff(path.read_bytes()[:65_536]), path
+
+
+OWN = (EXAMPLES / "langgraph-events" / "own_words.jsonl").read_bytes()
+LOCKSMITHS = (EXAMPLES / "langgraph-events" / "locksmiths.jsonl").read_bytes()
+OWN_WORDS = [
+    ("planner", "Plan: ask twice."),
+    ("editor", "A draft."),
+    ("editor", "Edited: A draft."),
+    ("tide", "14:20 at Elm"),
+    ("looker", "The tide: 14:20 at Elm"),
+    ("deep", "Inside words."),
+    ("wrapper", "Inside words."),
+    ("both", "A draft."),
+    ("both", "And my own."),
+    ("closer", "Done."),
+    ("deep", "Inside words."),
+]
+
+
+def test_a_nodes_own_message_beside_a_model_or_a_tool():
+    graph = read(LANGGRAPH_EVENTS, OWN)
+    assert [(node.name, node.content) for node in graph.nodes] == OWN_WORDS
+    assert [node.kind for node in graph.nodes if node.name == "tide"] == ["tool_call"]
+    assert sum(node.tokens_in or 0 for node in graph.nodes) == 5 * 5
+    assert (1, 2, "continued") in links(graph)  # the editor's words follow on its model's
+    assert (3, 4, "delivered") in links(graph)  # the looker's on its tool's
+
+
+def test_every_message_of_the_last_state_is_there_once():
+    """A plain count: what the graph's last state holds, beside the user's words."""
+    last = records(OWN)[-1]
+    assert last["event"] == "on_chain_end"
+    state = [one["content"] for one in last["data"]["output"]["messages"][1:]]
+    assert len(state) == 8
+    # Said inside the editor, the looker and the wrapper, and never part of the state.
+    inside = ["A draft.", "14:20 at Elm", "Inside words."]
+    said = [node.content for node in read(LANGGRAPH_EVENTS, OWN).nodes]
+    assert sorted(said) == sorted([*state, *inside])
+
+
+def test_tools_that_failed_and_orders_with_messages_are_not_doubled():
+    said = [
+        {"event": "on_chain_start", "run_id": "r", "name": "team", "parent_ids": [],
+         "data": {"input": {"messages": [{"type": "human", "content": "Go", "id": "h"}]}}},
+        {"event": "on_chain_start", "run_id": "n", "name": "clerk", "parent_ids": ["r"],
+         "metadata": {"langgraph_node": "clerk"}, "data": {"input": {"messages": []}}},
+        {"event": "on_tool_start", "run_id": "t", "name": "ring", "parent_ids": ["r", "n"],
+         "metadata": {"langgraph_node": "clerk"}, "data": {"input": {"to": "Elm"}}},
+        {"event": "on_tool_error", "run_id": "t", "name": "ring", "parent_ids": ["r", "n"],
+         "metadata": {"langgraph_node": "clerk"}, "data": {"error": "no line"}},
+        {"event": "on_chain_end", "run_id": "n", "name": "clerk", "parent_ids": ["r"],
+         "metadata": {"langgraph_node": "clerk"},
+         "data": {"output": {"goto": "end", "graph": None, "update": {"messages": [
+             {"type": "tool", "content": "no line", "name": "ring", "tool_call_id": "c1"},
+             {"type": "ai", "content": "Nobody answers."}]}}}},
+        {"event": "on_chain_end", "run_id": "r", "name": "team", "parent_ids": [],
+         "data": {"output": {"messages": []}}},
+    ]  # fmt: skip
+    graph = read(LANGGRAPH_EVENTS, said)
+    assert [(node.kind, node.name, node.content) for node in graph.nodes] == [
+        ("tool_call", "ring", "no line"),
+        ("agent_message", "clerk", "Nobody answers."),
+    ]
+    assert graph.nodes[0].status == "error"
+    assert graph.outcome.answer is None
+
+
+@pytest.mark.parametrize("content", [OWN, EVENTS, LOCKSMITHS])
+def test_a_stream_without_parents_is_one_run(content):
+    said = records(content)
+    for event in said:
+        del event["parent_ids"]
+    graph = read(LANGGRAPH_EVENTS, said)
+    with_parents = read(LANGGRAPH_EVENTS, content)
+    assert shape(graph) == shape(with_parents)
+    assert links(graph) == links(with_parents)
+    assert any("no event names a parent" in one for one in graph.source.warnings)
+
+
+def test_two_runs_one_after_the_other_without_parents_stay_two():
+    said = records(OWN)
+    for event in said:
+        del event["parent_ids"]
+    again = json.loads(json.dumps(said))
+    for event in again:
+        event["run_id"] = "again " + event["run_id"]
+    first, second = read_all(LANGGRAPH_EVENTS, said + again)
+    assert len(first.nodes) == len(second.nodes) == len(OWN_WORDS)
