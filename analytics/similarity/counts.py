@@ -16,6 +16,11 @@ from graphstore.compiled import compiled
 COMPILE_FROM = 20_000
 """Steps of the inner loop from which compiling it pays."""
 
+COMMON = 1 / 64
+"""Share of the rows from which a column counts as common."""
+BLOCK = 1_000
+"""Columns, or rows, that are multiplied at once."""
+
 Counts = tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]
 """Where each row starts, and its columns and counts: a matrix by compressed rows."""
 
@@ -75,3 +80,48 @@ def row_sums(matrix: Counts) -> NDArray[numpy.int64]:
     running = numpy.concatenate(([0], numpy.cumsum(counts)))
     sums: NDArray[numpy.int64] = running[starts[1:]] - running[starts[:-1]]
     return sums
+
+
+def products(
+    ones: Sequence[Mapping[Any, int]], others: Sequence[Mapping[Any, int]] | None = None
+) -> NDArray[numpy.float64]:
+    """Sums of products for all pairs of multisets.
+
+    Columns that many rows share are multiplied as dense blocks, the rest as sparse matrices:
+    the first are few, the second have few pairs. All numbers are whole and below 2**53, so
+    that sums are exact in any order.
+
+    Args:
+        ones: n multisets.
+        others: m multisets; the first ones again where None.
+
+    Returns:
+        Shape (n, m).
+    """
+    from scipy import sparse
+
+    groups = [ones] if others is None else [ones, others]
+    matrices, width = count_rows(groups)
+    rows = [
+        sparse.csr_array((counts.astype(float), places, starts), (len(starts) - 1, width))
+        for starts, places, counts in matrices
+    ]
+    left, right = rows[0], rows[-1]
+    common = numpy.flatnonzero(
+        numpy.bincount(right.indices, minlength=width) > max(1, right.shape[0] * COMMON)
+    )
+    kept = numpy.ones(width, bool)
+    kept[common] = False
+    rare = numpy.flatnonzero(kept)
+    values = numpy.zeros((left.shape[0], right.shape[0]))
+    by_column = [matrix.tocsc() for matrix in (left, right)]
+    for begin in range(0, len(common), BLOCK):
+        block = common[begin : begin + BLOCK]
+        dense = [matrix[:, block].toarray() for matrix in by_column]
+        values += dense[0] @ dense[1].T
+    few_left, few_right = (matrix[:, rare].tocsr() for matrix in by_column)
+    across = few_right.T.tocsr()
+    for begin in range(0, left.shape[0], BLOCK):
+        part = (few_left[begin : begin + BLOCK] @ across).tocoo()
+        values[begin + part.row, part.col] += part.data
+    return values
