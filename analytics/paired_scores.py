@@ -56,7 +56,8 @@ class PairedComparison:
     Attributes:
         first: Name of the first method.
         second: Name of the second.
-        higher_is_better: False for tokens, latency, cost.
+        higher_is_better: False for tokens, latency, cost; None where neither end is better,
+            as for a density: then ``signs`` count higher and lower values.
         tasks: The common tasks with two values, sorted.
         differences: First minus second for each of them.
         mean_first: Over those tasks; None without any.
@@ -72,7 +73,7 @@ class PairedComparison:
 
     first: str
     second: str
-    higher_is_better: bool
+    higher_is_better: bool | None
     tasks: tuple[str, ...]
     differences: tuple[float, ...]
     mean_first: float | None
@@ -173,16 +174,17 @@ def mean_by_task(
 
 
 def sign_counts(
-    differences: Iterable[float], *, higher_is_better: bool = True, tie: float = TIE
+    differences: Iterable[float], *, higher_is_better: bool | None = True, tie: float = TIE
 ) -> SignCounts:
     """Counts differences above, within and below the width of a tie.
 
     Args:
         differences: First minus second.
-        higher_is_better: Whether a positive difference speaks for the first.
+        higher_is_better: Whether a positive difference speaks for the first. Where it speaks
+            for neither (None), higher values count as ``better``.
         tie: Absolute difference up to which two values are tied.
     """
-    signed = [value if higher_is_better else -value for value in differences]
+    signed = [-value if higher_is_better is False else value for value in differences]
     better = sum(value > tie for value in signed)
     worse = sum(value < -tie for value in signed)
     return SignCounts(better, len(signed) - better - worse, worse)
@@ -193,7 +195,7 @@ def compare_pair(
     second: tuple[str, TaskValues],
     *,
     sources: Mapping[str, str] | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = True,
     tie: float = TIE,
     configuration: BootstrapConfiguration | None = None,
 ) -> PairedComparison:
@@ -204,7 +206,7 @@ def compare_pair(
         second: Likewise.
         sources: The source of a task, where tasks are resampled by source. Tasks that it
             lacks are sources of their own.
-        higher_is_better: False for tokens, latency, cost.
+        higher_is_better: False for tokens, latency, cost; None where neither end is better.
         tie: Absolute difference up to which two values are tied.
         configuration: Of the interval; its draws and seed also serve the randomization test.
 
@@ -248,7 +250,7 @@ def compare_many(
     reference: str | None = None,
     correction: Correction = "holm",
     sources: Mapping[str, str] | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = True,
     tie: float = TIE,
     configuration: BootstrapConfiguration | None = None,
 ) -> ManyComparisons:
@@ -361,7 +363,12 @@ def _conclusion(found: PairedComparison) -> str:
             "nothing can be concluded."
         )
     tasks = "1 common task" if len(found.tasks) == 1 else f"{len(found.tasks)} common tasks"
-    counts = f"{found.signs.better} better, {found.signs.tied} tied, {found.signs.worse} worse"
+    above, below = (
+        ("higher", "lower") if found.higher_is_better is None else ("better", "worse")
+    )
+    counts = (
+        f"{found.signs.better} {above}, {found.signs.tied} tied, {found.signs.worse} {below}"
+    )
     if found.signs.tied == len(found.tasks):
         return (
             f"{first} and {second} are tied on all of {tasks}. "
@@ -373,11 +380,18 @@ def _conclusion(found: PairedComparison) -> str:
     ends = f"{interval.confidence:.0%} interval {interval.low:.4g} to {interval.high:.4g}"
     if not interval.excludes_zero:
         return (
-            f"{first} {told}; {ends}. "
-            "The interval holds 0: neither is shown to be better, nor are they shown equal."
+            f"{first} {told}; {ends}. The interval holds 0: neither is shown to be "
+            f"{'higher' if found.higher_is_better is None else 'better'}, "
+            "nor are they shown equal."
+        )
+    few = f"; {interval.units} units are few" if interval.units < FEW_UNITS else ""
+    if found.higher_is_better is None:
+        higher = first if interval.low > 0.0 else second
+        return (
+            f"{first} {told}; {ends}. The values of {higher} are higher{few}; "
+            "neither end of this measure is better by itself."
         )
     better = first if (interval.low > 0.0) == found.higher_is_better else second
-    few = f"; {interval.units} units are few" if interval.units < FEW_UNITS else ""
     return (
         f"{first} {told}; {ends}. "
         f"The tasks speak for {better}{few}; this alone does not say why."
