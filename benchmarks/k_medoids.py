@@ -11,7 +11,8 @@ import importlib
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from statistics import median
+from typing import Any, Literal
 
 import numpy
 from scipy.spatial.distance import cdist
@@ -22,7 +23,13 @@ from mining.k_medoids import solve
 RUNS = 20
 """Of kmedoids, of which the best counts."""
 
+PAIRS = 4
+"""Parts of these runs, each beside a call of ours."""
+
 REPEATS = 3
+STARTS: tuple[Literal["auto"] | int, ...] = ("auto", 1, 10)
+KINDS = ("one cloud", "25 groups")
+UNREACHED = float("inf")
 FEWEST = 200
 """Points, however small the scale."""
 
@@ -31,7 +38,7 @@ def measure(scale: float = 1.0) -> list[Table]:
     """On ``1,000 * scale`` and ``5,000 * scale`` points; ``pam`` on the fewer only."""
     sizes = [max(FEWEST, int(count * scale)) for count in (1_000, 5_000)]
     # The first call compiles.
-    solve(points("one cloud", FEWEST)[0], 2, starts=1)
+    solve(points("one cloud", FEWEST)[0], 2)
     return [weighted(sizes), by_pam(sizes[0])]
 
 
@@ -54,12 +61,6 @@ def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
     return time.perf_counter() - begin, time.process_time() - used, result
 
 
-def fastest(work: Callable[[], Any]) -> tuple[float, float, Any]:
-    """The least time of several, each kind by itself."""
-    found = [timed(work) for _ in range(REPEATS)]
-    return min(one[0] for one in found), min(one[1] for one in found), found[0][2]
-
-
 def loss_of(distances: Any, weights: Any, medoids: Any) -> float:
     """Weighted sum of distances to the nearest medoid."""
     return float(weights @ distances[medoids].min(axis=0).astype(numpy.float64))
@@ -78,12 +79,16 @@ def weighted(sizes: list[int]) -> Table:
             "seconds",
             f"time to {RUNS} runs of theirs",
             "time to one run of theirs",
+            f"processor time to {RUNS} runs of theirs",
             "processor time to one run of theirs",
         ),
         notes=[
             "kmedoids knows no weights: each row of the distances is multiplied by the point's "
             "weight, so that its loss is the weighted one. It runs on as many threads as it "
-            "likes, masgraph on one.",
+            f"likes, masgraph on one. Ratios are medians of {PAIRS} pairs: "
+            f"{RUNS // PAIRS} runs of theirs, one call of ours, and so on in turn. `auto` is "
+            "the default: it makes starts until three rounds of four found nothing better; the "
+            "number in brackets says how many it made.",
         ],
     )
     try:
@@ -92,23 +97,51 @@ def weighted(sizes: list[int]) -> Table:
         table.notes.append("Left out: the package kmedoids is not installed.")
         return table
     for count in sizes:
-        for kind in ("one cloud", "25 groups"):
+        for kind in KINDS:
             distances, weights = points(kind, count)
             scaled = numpy.ascontiguousarray(distances * weights.astype(numpy.float32)[:, None])
             for k in (10, 20, 40):
-                runs = [
-                    timed(partial(theirs.fasterpam, scaled, k, random_state=seed))
-                    for seed in range(RUNS)
-                ]
-                wall, used = (sum(run[place] for run in runs) / RUNS for place in (0, 1))
-                best = min(loss_of(distances, weights, run[2].medoids) for run in runs)
-                for starts in (3, 10):
-                    seconds, work, found = fastest(
-                        partial(solve, distances, k, weights, starts=starts)
+                best = UNREACHED
+                ours: dict[int | str, list[tuple[float, float, Any]]] = {
+                    starts: [] for starts in STARTS
+                }
+                spent = []
+                for pair in range(PAIRS):
+                    seeds = range(pair * RUNS // PAIRS, (pair + 1) * RUNS // PAIRS)
+                    runs = [
+                        timed(partial(theirs.fasterpam, scaled, k, random_state=seed))
+                        for seed in seeds
+                    ]
+                    losses = [loss_of(distances, weights, run[2].medoids) for run in runs]
+                    best = min(best, *losses)
+                    spent.append([sum(run[one] for run in runs) / len(runs) for one in (0, 1)])
+                    for starts, found in ours.items():
+                        found.append(
+                            timed(partial(solve, distances, k, weights, starts=starts))
+                        )
+                for starts, found in ours.items():
+                    wall, used = (
+                        median(
+                            [
+                                mine[one] / yours[one]
+                                for mine, yours in zip(found, spent, strict=True)
+                            ]
+                        )
+                        for one in (0, 1)
                     )
-                    above = f"{100 * (found.loss / best - 1):+.3f}%"
-                    ratios = (seconds / wall / RUNS, seconds / wall, work / used)
-                    table.add(kind, count, k, starts, above, seconds, *ratios)
+                    solution = found[0][2]
+                    table.add(
+                        kind,
+                        count,
+                        k,
+                        f"auto ({solution.starts})" if starts == "auto" else starts,
+                        f"{100 * (solution.loss / best - 1):+.3f}%",
+                        min(one[0] for one in found),
+                        wall / RUNS,
+                        wall,
+                        used / RUNS,
+                        used,
+                    )
     return table
 
 
@@ -116,22 +149,46 @@ def by_pam(count: int) -> Table:
     """``solve`` beside ``pam`` of scikit-learn-extra, without weights."""
     table = Table(
         f"k-medoids without weights beside scikit-learn-extra's pam, {count:,} points",
-        ("points", "k", "starts", "loss above theirs", "seconds", "times as fast"),
+        (
+            "points",
+            "k",
+            "starts",
+            "loss above theirs",
+            "seconds",
+            "times as fast",
+            "times as fast, processor time",
+        ),
+        notes=[f"Ratios are medians of {REPEATS} pairs, run in turn."],
     )
     try:
         theirs = importlib.import_module("sklearn_extra.cluster").KMedoids
     except ImportError:
         table.notes.append("Left out: the package scikit-learn-extra is not installed.")
         return table
-    for kind in ("one cloud", "25 groups"):
+    for kind in KINDS:
         distances, _ = points(kind, count)
         ones = numpy.ones(count)
         for k in (10, 20, 40):
             model = theirs(k, metric="precomputed", method="pam", init="build", max_iter=10_000)
-            wall, _, fitted = timed(partial(model.fit, distances))
-            other = loss_of(distances, ones, fitted.medoid_indices_)
-            for starts in (3, 10, 20):
-                seconds, _, found = fastest(partial(solve, distances, k, starts=starts))
-                above = f"{100 * (found.loss / other - 1):+.3f}%"
-                table.add(kind, k, starts, above, seconds, wall / seconds)
+            pairs = [
+                (
+                    timed(partial(model.fit, distances)),
+                    [timed(partial(solve, distances, k, starts=one)) for one in STARTS],
+                )
+                for _ in range(REPEATS)
+            ]
+            other = loss_of(distances, ones, pairs[0][0][2].medoid_indices_)
+            for place, starts in enumerate(STARTS):
+                solution = pairs[0][1][place][2]
+                table.add(
+                    kind,
+                    k,
+                    f"auto ({solution.starts})" if starts == "auto" else starts,
+                    f"{100 * (solution.loss / other - 1):+.3f}%",
+                    min(ours[place][0] for _, ours in pairs),
+                    *(
+                        median([yours[one] / ours[place][one] for yours, ours in pairs])
+                        for one in (0, 1)
+                    ),
+                )
     return table

@@ -7,8 +7,7 @@ estimator in scikit-learn's form.
 
 import importlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from operator import index
 from typing import Any, Literal, get_args
 
 import numpy
@@ -24,34 +23,16 @@ from sklearn.utils.validation import (
 from graphstore.compiled import compiled
 from graphstore.errors import UsageError
 from mining import k_medoids_kernel as kernel
+from mining.k_medoids_search import MedoidSearch, MedoidSolution, solution_of
+
+__all__ = ["SOLVERS", "STARTS", "KMedoids", "MedoidSolution", "check_distances", "solve"]
 
 Solver = Literal["fasterpam", "alternate", "scikit-learn-extra"]
 Start = Literal["k-medoids++", "random", "build"]
 SOLVERS: tuple[str, ...] = get_args(Solver)
 STARTS: tuple[str, ...] = get_args(Start)
 
-_RELATIVE_GAIN = 1e-12
-"""The share of the loss that a swap must save: less is rounding."""
-
 _TILE = 64
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MedoidSolution:
-    """The best that was found.
-
-    Attributes:
-        medoids: Their positions, ascending; shape (k,).
-        labels: For each point, the position in ``medoids`` of the nearest one; the smaller
-            position in a tie, but a medoid is always its own. Shape (n,).
-        loss: Sum of weight times distance to the nearest medoid.
-        iterations: Rounds of the start that won.
-    """
-
-    medoids: Any
-    labels: Any
-    loss: float
-    iterations: int
 
 
 def solve(
@@ -60,13 +41,18 @@ def solve(
     weights: Any = None,
     *,
     seed: int | Sequence[int] = 0,
-    starts: int = 10,
+    starts: int | Literal["auto"] = "auto",
     start: Start | Sequence[int] = "k-medoids++",
     solver: Solver = "fasterpam",
     max_iterations: int = 300,
     threads: int = 1,
 ) -> MedoidSolution:
     """Finds k medoids, keeping the lowest loss over several starts.
+
+    By default (``auto``) four starts are made, and then rounds of four that replace some of
+    the best solution's medoids and improve the rest, until three rounds in a row found nothing
+    better, or 100 starts were made (:meth:`mining.k_medoids_search.MedoidSearch.until_calm`).
+    With a number, so many starts are made, each of its own.
 
     With ``fasterpam`` no single swap of a medoid lowers the result's loss; with
     ``alternate`` no reassignment and no better centre of a cluster does, as in MAC-Bench.
@@ -78,7 +64,7 @@ def solve(
         k: At least 1, at most the number of points with positive weight.
         weights: Shape (n,), not negative; all 1 where None.
         seed: One or more numbers, not negative: for the starts and the order of trying.
-        starts: How many; one for ``build``, and for medoids that are given.
+        starts: ``auto``, or how many; one for ``build``, and for medoids that are given.
         start: How starts are made, or the medoids to start from.
         solver: ``fasterpam``, ``alternate``, or ``scikit-learn-extra`` where that is
             installed (its ``pam`` from BUILD; equal weights only).
@@ -90,150 +76,38 @@ def solve(
             not installed.
     """
     matrix = numpy.ascontiguousarray(distances)
-    points = len(matrix)
-    mass = numpy.ones(points) if weights is None else numpy.asarray(weights, numpy.float64)
-    candidates = numpy.flatnonzero(mass)
-    if not 1 <= k <= len(candidates):
-        raise UsageError(
-            f"{k} medoids cannot be chosen from {len(candidates)} points with a weight"
-        )
+    mass = numpy.ones(len(matrix)) if weights is None else numpy.asarray(weights, numpy.float64)
+    candidates = int(numpy.count_nonzero(mass))
+    if not 1 <= k <= candidates:
+        raise UsageError(f"{k} medoids cannot be chosen from {candidates} points with a weight")
     if solver not in SOLVERS:
         raise UsageError(f"there is no solver {solver!r}; choose one of {', '.join(SOLVERS)}")
     if solver == "scikit-learn-extra":
         return _by_scikit_learn_extra(matrix, mass, k, max_iterations)
-    seeds = [seed] if isinstance(seed, int) else list(seed)
-    search = _Search(matrix, mass, candidates, k, solver, max_iterations)
+    search = MedoidSearch(
+        matrix,
+        mass,
+        k,
+        solver=solver,
+        max_iterations=max_iterations,
+        seeds=[seed] if isinstance(seed, int) else list(seed),
+        threads=threads,
+    )
     if not isinstance(start, str):
-        begins = [search.given(start)]
-        generators = [numpy.random.default_rng([*seeds, 0])]
-    else:
-        if start not in STARTS:
-            raise UsageError(f"there is no start {start!r}; choose one of {', '.join(STARTS)}")
-        count = 1 if start == "build" or k == 1 else starts
-        if count < 1:
-            raise UsageError("there must be at least one start")
-        generators = [numpy.random.default_rng([*seeds, number]) for number in range(count)]
-        begins = [None] * count
-
-    def attempt(number: int) -> tuple[Any, int]:
-        generator = generators[number]
-        begin = begins[number]
-        if begin is None:
-            begin = search.begin(str(start), generator)
-        return search.run(begin, generator)
-
-    if threads > 1 and len(begins) > 1:
-        with ThreadPoolExecutor(min(threads, len(begins))) as pool:
-            found = list(pool.map(attempt, range(len(begins))))
-    else:
-        found = [attempt(number) for number in range(len(begins))]
-    best: MedoidSolution | None = None
-    for medoids, iterations in found:
-        solution = _solution(matrix, mass, medoids, iterations)
-        if best is None or solution.loss < best.loss:
-            best = solution
-    assert best is not None
-    return best
-
-
-def _solution(matrix: Any, weights: Any, medoids: Any, iterations: int) -> MedoidSolution:
-    chosen = numpy.sort(numpy.asarray(medoids, numpy.intp))
-    rows = matrix[chosen]
-    labels = rows.argmin(axis=0)
-    labels[chosen] = numpy.arange(len(chosen))
-    loss = float((rows.min(axis=0).astype(numpy.float64) * weights).sum())
-    return MedoidSolution(chosen, labels, loss, iterations)
-
-
-class _Search:
-    """One matrix, from many starts."""
-
-    def __init__(
-        self,
-        matrix: Any,
-        weights: Any,
-        candidates: Any,
-        k: int,
-        solver: str,
-        max_iterations: int,
-    ) -> None:
-        self.matrix, self.weights, self.candidates = matrix, weights, candidates
-        self.k, self.solver, self.max_iterations = k, solver, max_iterations
-
-    def given(self, medoids: Sequence[int]) -> Any:
-        """Checks medoids that somebody chose."""
-        begin = numpy.array(medoids, numpy.int64)
-        allowed = set(self.candidates.tolist())
-        if begin.shape != (self.k,) or len(set(begin.tolist()) & allowed) != self.k:
-            raise UsageError(
-                f"a start needs {self.k} different positions of points with a weight"
-            )
-        return begin
-
-    def begin(self, start: str, generator: Any) -> Any:
-        """The medoids that a start begins with."""
-        points = len(self.matrix)
-        if start == "random":
-            return generator.choice(self.candidates, self.k, replace=False)
-        medoids = numpy.empty(self.k, numpy.int64)
-        near = numpy.empty(points, self.matrix.dtype)
-        if start == "build" or self.k == 1:
-            compiled(kernel.build_medoids, threads=True)(
-                self.matrix, self.weights, medoids, near, numpy.zeros(points, numpy.uint8)
-            )
-        else:
-            draws = generator.random((self.k, 2 + int(numpy.log(self.k))))
-            compiled(kernel.spread_medoids, threads=True)(
-                self.matrix, self.weights, draws, medoids, near, numpy.empty(points)
-            )
-        return medoids
-
-    def run(self, begin: Any, generator: Any) -> tuple[Any, int]:
-        """Improves one start; gives medoids and rounds."""
-        if self.k == 1:
-            return self.begin("build", generator), 1
-        if self.solver == "alternate":
-            return self._alternate(begin)
-        points, k = len(self.matrix), self.k
-        order = generator.permutation(self.candidates)
-        # The scale of the losses: what the medoid of all points would cost at most.
-        scale = float(self.weights @ self.matrix[begin[0]])
-        rounds = compiled(kernel.swap_medoids, threads=True)(
-            self.matrix,
-            self.weights,
-            order,
-            _RELATIVE_GAIN * scale,
-            self.max_iterations,
-            begin,
-            numpy.empty(points, numpy.int32),
-            numpy.empty(points, numpy.int32),
-            numpy.empty(points),
-            numpy.empty(points),
-            numpy.empty(k),
-            numpy.empty(k),
-            numpy.empty(points + 1, numpy.int32),
-            numpy.zeros(points, numpy.uint8),
-        )
-        return begin, self.max_iterations if rounds < 0 else int(rounds)
-
-    def _alternate(self, begin: Any) -> tuple[Any, int]:
-        medoids = begin.copy()
-        for step in range(self.max_iterations):
-            labels = self.matrix[medoids].argmin(axis=0)
-            labels[medoids] = numpy.arange(self.k)
-            moved = False
-            for place in range(self.k):
-                members = numpy.flatnonzero((labels == place) & (self.weights != 0))
-                inside = self.matrix[numpy.ix_(members, members)]
-                costs = inside.astype(numpy.float64) @ self.weights[members]
-                best = int(costs.argmin())
-                current = int(numpy.searchsorted(members, medoids[place]))
-                if costs[best] < costs[current] * (1 - _RELATIVE_GAIN):
-                    medoids[place] = members[best]
-                    moved = True
-            if not moved:
-                return medoids, step + 1
-        return medoids, self.max_iterations
+        return search.from_medoids(start)
+    if start not in STARTS:
+        raise UsageError(f"there is no start {start!r}; choose one of {', '.join(STARTS)}")
+    if start == "build" or k == 1:
+        return search.from_starts(start, 1)
+    if starts == "auto":
+        return search.until_calm(start)
+    try:
+        count = index(starts)
+    except TypeError:
+        raise UsageError(f"starts is 'auto' or a number, not {starts!r}") from None
+    if count < 1:
+        raise UsageError("there must be at least one start")
+    return search.from_starts(start, count)
 
 
 def _by_scikit_learn_extra(
@@ -259,7 +133,7 @@ def _by_scikit_learn_extra(
         init="build",
         max_iter=max_iterations,
     ).fit(matrix)
-    return _solution(matrix, weights, model.medoid_indices_, int(model.n_iter_))
+    return solution_of(matrix, weights, model.medoid_indices_, int(model.n_iter_))
 
 
 class KMedoids(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -271,7 +145,7 @@ class KMedoids(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
             or a function of two rows.
         solver: As in :func:`solve`.
         init: As ``start`` in :func:`solve`.
-        n_init: Number of starts.
+        n_init: ``auto``, or the number of starts; as ``starts`` in :func:`solve`.
         max_iter: Rounds after which a start stops.
         random_state: Seed, generator or None, as everywhere in scikit-learn.
         n_jobs: How many starts run at once, in threads; None for one.
@@ -292,7 +166,7 @@ class KMedoids(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         metric: str | Callable[[Any, Any], float] = "euclidean",
         solver: Solver = "fasterpam",
         init: Start | Sequence[int] = "k-medoids++",
-        n_init: int = 10,
+        n_init: int | Literal["auto"] = "auto",
         max_iter: int = 300,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -18,6 +18,7 @@ def swap_medoids(
     candidates: Any,
     tolerance: float,
     max_passes: int,
+    known: Any,
     medoids: Any,
     nearest: Any,
     runner_up: Any,
@@ -48,6 +49,8 @@ def swap_medoids(
         candidates: Points that may become medoids, in the order of trying.
         tolerance: By how much a swap must lower the loss.
         max_passes: Rounds over the candidates.
+        known: One a point: 1 for the medoids of a solution that no swap improves, else 0. The
+            search ends where it arrives there; all 0 where none is known.
         medoids: At least two points; receives the result.
         nearest: Room for n integers: position of the nearest medoid.
         runner_up: Likewise: of the second nearest.
@@ -85,6 +88,9 @@ def swap_medoids(
         if weights[point] != 0:
             removal[nearest[point]] += weights[point] * (second[point] - near[point])
     last = -1
+    shared_medoids = 0
+    for place in range(k):
+        shared_medoids += known[medoids[place]]
     for step in range(max_passes):
         swapped = False
         for candidate in candidates:
@@ -112,9 +118,13 @@ def swap_medoids(
                     best = place
             if change[best] + shared >= -tolerance:
                 continue
+            shared_medoids += known[candidate]
+            shared_medoids -= known[medoids[best]]
             chosen[medoids[best]] = 0
             chosen[candidate] = 1
             medoids[best] = last = candidate
+            if shared_medoids == k:
+                return step + 1
             swapped = True
             for point in range(points):
                 if weights[point] == 0:

@@ -49,7 +49,7 @@ def test_the_optimum_of_small_weighted_instances_is_found(kind):
             slow_loss(distances, weights, medoids)
             for medoids in itertools.combinations(range(len(weights)), k)
         )
-        found = solve(distances, k, weights, seed=seed, starts=40)
+        found = solve(distances, k, weights, seed=seed)
         assert found.loss == pytest.approx(best, rel=1e-6 if kind == "float32" else 1e-12)
         assert found.loss == pytest.approx(slow_loss(distances, weights, found.medoids))
 
@@ -127,13 +127,17 @@ def test_equal_points_all_get_a_label_and_medoids_keep_their_own(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(solver):
+@pytest.mark.parametrize("starts", ["auto", 6])
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(solver, starts):
     distances, weights, _ = random_instance(5, points=150, columns=5)
-    one = solve(distances, 8, weights, seed=4, starts=6, solver=solver)
-    many = solve(distances, 8, weights, seed=4, starts=6, solver=solver, threads=4)
-    assert one.medoids.tobytes() == many.medoids.tobytes()
-    assert one.labels.tobytes() == many.labels.tobytes()
-    assert one.loss == many.loss
+    one = solve(distances, 8, weights, seed=4, starts=starts, solver=solver)
+    for threads in (2, 4, 9):
+        many = solve(
+            distances, 8, weights, seed=4, starts=starts, solver=solver, threads=threads
+        )
+        assert one.medoids.tobytes() == many.medoids.tobytes()
+        assert one.labels.tobytes() == many.labels.tobytes()
+        assert (one.loss, one.starts) == (many.loss, many.starts)
     others = {solve(distances, 8, weights, seed=seed, starts=1).loss for seed in range(9)}
     assert len(others) > 1
 
@@ -151,6 +155,42 @@ def test_equal_points_do_not_send_the_search_round_in_circles(form):
         for seed in range(10)
     ]
     assert max(rounds) < 15
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_by_default_starts_go_on_until_nothing_better_is_found(solver):
+    rows, _ = make_blobs(200, centers=5, cluster_std=0.2, random_state=2)
+    plain = cdist(rows, rows)
+    easy = solve(plain, 5, solver=solver)
+    # The first round, and three that find nothing better.
+    assert easy.starts == 16
+    counts = []
+    for seed in range(6):
+        hard, weights, _ = random_instance(seed, points=200, columns=5)
+        found = solve(hard, 20, weights, solver=solver)
+        counts.append(found.starts)
+        if solver == "fasterpam":
+            many = solve(hard, 20, weights, starts=200, seed=1)
+            assert found.loss <= many.loss * 1.002
+    assert max(counts) > 16
+    assert all(16 <= count <= 100 and count % 4 == 0 for count in counts)
+
+
+def test_a_search_of_its_own_accord_never_ends_above_its_first_round():
+    for seed in range(30):
+        distances, weights, _ = random_instance(seed, points=80, columns=4)
+        first = solve(distances, 9, weights, seed=seed, starts=4)
+        assert solve(distances, 9, weights, seed=seed).loss <= first.loss
+
+
+def test_a_start_that_arrives_at_the_known_solution_ends_there_as_a_whole():
+    for seed in range(20):
+        distances, weights, _ = random_instance(seed, points=100, columns=3)
+        found = solve(distances, 7, weights, seed=seed)
+        again = solve(distances, 7, weights, start=found.medoids, starts=1)
+        assert again.medoids.tolist() == found.medoids.tolist()
+        assert again.labels.tolist() == found.labels.tolist()
+        assert found.loss == pytest.approx(slow_loss(distances, weights, found.medoids))
 
 
 def test_more_starts_never_do_worse():
@@ -183,6 +223,7 @@ def test_swaps_do_at_least_as_well_as_alternating_from_the_same_start():
         ({"k": 2, "start": [1, 1]}, "different positions"),
         ({"k": 2, "start": [1, 9]}, "different positions"),
         ({"k": 2, "starts": 0}, "at least one start"),
+        ({"k": 2, "starts": "many"}, "'auto' or a number"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(arguments, reason):
