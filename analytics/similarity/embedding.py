@@ -9,6 +9,7 @@ that needs the extra ``gnn``. It is imported when a model is trained or used, ne
 import base64
 import binascii
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -387,8 +388,8 @@ class EmbeddingMeasure:
         right = left if others is None else self._stacked(others)
         cosines = numpy.clip(left @ right.T, -1.0, 1.0)
         cosines[cosines > 1.0 - _ALIKE] = 1.0
-        equal = ~left.any(axis=1)[:, None] & ~right.any(axis=1)[None, :]
-        found: Floats = numpy.where(equal, 1.0, (1.0 + cosines) / 2.0)
+        empty = [numpy.logical_not(side.any(axis=1)) for side in (left, right)]
+        found: Floats = numpy.where(numpy.logical_and.outer(*empty), 1.0, (1.0 + cosines) / 2.0)
         return found
 
     @property
@@ -409,7 +410,10 @@ def _network() -> ModuleType:
         MissingExtraError: torch or torch-geometric is not installed.
     """
     try:
-        from analytics.similarity import embedding_network
+        with warnings.catch_warnings():
+            # Old ways that the packages use among themselves are not the user's concern.
+            warnings.simplefilter("ignore")
+            from analytics.similarity import embedding_network
     except ImportError as error:
         package = "torch-geometric" if error.name == "torch_geometric" else "torch"
         raise MissingExtraError(package, "gnn", "the learned embedding of graphs") from None

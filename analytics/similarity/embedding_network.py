@@ -61,7 +61,7 @@ def train(
             name: values.detach().numpy().copy()
             for name, values in modules.state_dict().items()
         }
-        raw = _raw(modules, graphs, configuration)
+        raw = _raw(modules, graphs)
     deviations = raw.std(axis=0)
     floor = _LEAST_SCALE * float(deviations.max())
     return Trained(
@@ -80,7 +80,7 @@ def embed(model: EmbeddingModel, graphs: Sequence[GraphFeatures]) -> NDArray[num
         InputError: The weights do not fit the configuration.
     """
     with _reproducible(model.configuration.seed):
-        raw = _raw(_loaded(model), graphs, model.configuration)
+        raw = _raw(_loaded(model), graphs)
     found: NDArray[numpy.float64] = (raw - model.center) / model.scale
     return found
 
@@ -225,9 +225,7 @@ def _absent_pairs(batch: Any) -> Any:
     return pairs[:, (pairs[0] != pairs[1]) & ~torch.isin(codes, edges)]
 
 
-def _raw(
-    modules: Any, graphs: Sequence[GraphFeatures], configuration: EmbeddingConfiguration
-) -> NDArray[numpy.float64]:
+def _raw(modules: Any, graphs: Sequence[GraphFeatures]) -> NDArray[numpy.float64]:
     """Embeddings before centering, shape (n, layers * width + 2)."""
     rows = []
     with torch.no_grad():
