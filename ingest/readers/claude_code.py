@@ -37,7 +37,7 @@ class ClaudeCodeReader:
     format = "claude-code"
     title = "Claude Code sessions with their sub-agents"
     kind: GraphKind = "run"
-    version = "1"
+    version = "2"
     capabilities = Capabilities(
         time="yes",
         tokens="yes",

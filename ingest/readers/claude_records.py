@@ -112,19 +112,28 @@ def _first_time(records: list[Record]) -> int:
     return next((record.time for record in records if record.time is not None), 0)
 
 
-def merge(
-    records: list[Record], opened_after: Callable[[Record], Record | None]
-) -> list[Record]:
+RecordOf = Callable[[Record], Record | None]
+
+
+def merge(records: list[Record], opened_after: RecordOf, closed_by: RecordOf) -> list[Record]:
     """Puts the records of one run into one order: each file's own, between files by time.
+
+    A sub-agent's records that stand in the same file as the call that opened it, but before it
+    or after its result, go by time too.
 
     Args:
         records: By file, in the order of lines.
         opened_after: The record of the call that opened a record's thread, where it is known.
+        closed_by: The record of that call's result, likewise.
     """
-    by_file = _by_file(records)
+    parts = [
+        part
+        for records_of_file in _by_file(records).values()
+        for part in _threads_apart(records_of_file, opened_after, closed_by)
+    ]
     # Where times are equal, a sub-agent's file comes first: its call is done after it.
     streams = sorted(
-        by_file.values(),
+        parts,
         key=lambda part: (
             any(record.thread is None for record in part),
             _first_time(part),
@@ -132,6 +141,29 @@ def merge(
         ),
     )
     return merged(streams, lambda record: record.time, opened_after)
+
+
+def _threads_apart(
+    records: list[Record], opened_after: RecordOf, closed_by: RecordOf
+) -> Iterator[list[Record]]:
+    """A file's records, each thread apart that does not stand between its call and result."""
+    apart: dict[str, list[Record]] = {}
+    seen: set[int] = set()
+    present = {id(record) for record in records}
+    for record in records:
+        opener = opened_after(record)
+        if opener is not None and id(opener) in present:
+            closer = closed_by(record)
+            if id(opener) not in seen or (closer is not None and id(closer) in seen):
+                apart[record.thread or ""] = []
+        seen.add(id(record))
+    if not apart:
+        yield records
+        return
+    rest: list[Record] = []
+    for record in records:
+        apart.get(record.thread or "", rest).append(record)
+    yield from (part for part in (rest, *apart.values()) if part)
 
 
 def blocks_of(message: Any) -> list[dict[str, Any]]:

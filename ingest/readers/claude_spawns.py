@@ -21,6 +21,7 @@ class Spawned:
         self._by_prompt: dict[str, list[str]] = {}
         self._by_thread: dict[str, str] = {}
         self._record_of: dict[str, Record] = {}
+        self._result_of: dict[str, Record] = {}
         self._claimed: set[str] = set()
         self._recorded: set[str] = {r.thread for r in records if r.thread is not None}
         self._thread_of: dict[str, str] = {}
@@ -48,7 +49,10 @@ class Spawned:
             return
         id = block.get("tool_use_id")
         if kind == "tool_result" and isinstance(id, str) and id in self._record_of:
-            agent = decoded(record.line.tool_result).get("agentId")
+            about = decoded(record.line.tool_result)
+            if not str(about.get("status")).endswith("launched"):
+                self._result_of.setdefault(id, record)
+            agent = about.get("agentId")
             if isinstance(agent, str) and agent not in self._by_thread:
                 self._by_thread[agent] = id
                 self._thread_of.setdefault(id, agent)
@@ -81,6 +85,15 @@ class Spawned:
             return None
         id = self._by_thread.get(record.thread)
         return self._record_of.get(id) if id is not None else None
+
+    def closer(self, record: Record) -> Record | None:
+        """The record of the result of the call that opened a record's thread.
+
+        None where that result only says that the sub-agent was launched.
+        """
+        if record.thread is None:
+            return None
+        return self._result_of.get(self._by_thread.get(record.thread, ""))
 
     def call_of_thread(self, key: str) -> str | None:
         """The id of the call that opened a thread."""

@@ -81,7 +81,7 @@ class Threads:
         name_threads(records)
         records = with_progress(records)
         self._spawned = Spawned(records)
-        self.records = merge(records, self._spawned.opener)
+        self.records = merge(records, self._spawned.opener, self._spawned.closer)
         for record in self.records:
             self._read(record)
         self._settle()

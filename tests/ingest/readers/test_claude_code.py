@@ -347,3 +347,27 @@ def test_sniffing_goes_by_content():
         assert CLAUDE_CODE.sniff(content)
     for other in (b"", b"{}", b'{"type": "user"}', b'{"sessionId": "x", "events": []}'):
         assert not CLAUDE_CODE.sniff(other)
+
+
+def test_a_sidechain_before_its_call_is_not_doubled():
+    """The same records in one file, the helpers' before the calls that opened them."""
+    session, helper = records(SESSION), records(HELPER)
+    own = [record for record in session if not record.get("isSidechain")]
+    inside = [record for record in session if record.get("isSidechain")]
+    expected = read(SESSION, HELPER)
+    for early in (
+        [*helper, *inside, *own],
+        [*inside, *own, *helper],
+        [*own[:3], *helper, *inside, *own[3:]],
+        [*helper[:2], *own, *inside, *helper[2:]],
+    ):
+        graph = read(written(early))
+        assert [node.content for node in graph.nodes] == [n.content for n in expected.nodes]
+        assert spoken(graph) == spoken(expected)
+        assert links(graph) == links(expected)
+        timeless = [{k: v for k, v in one.items() if k != "timestamp"} for one in early]
+        graph = read(written(timeless))
+        assert sorted(str(n.content) for n in graph.nodes) == sorted(
+            str(n.content) for n in expected.nodes
+        )
+        assert len(graph.agents) == len(expected.agents)
