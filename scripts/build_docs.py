@@ -4,6 +4,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -173,7 +174,7 @@ def schema_page() -> str:
 def commands_page() -> str:
     """docs/commands.md."""
     group: Any = get_command(cli)
-    commands = sorted(group.commands.items())
+    commands = sorted(all_commands(group))
     lines = [
         NOTE,
         "",
@@ -186,7 +187,10 @@ def commands_page() -> str:
         *table(
             ("command", "does"),
             [
-                (f"[`masgraph {name}`](#masgraph-{name})", command.help.split("\n\n")[0])
+                (
+                    f"[`masgraph {name}`](#{anchor(f'masgraph {name}')})",
+                    command.help.split("\n\n")[0],
+                )
                 for name, command in commands
             ],
         ),
@@ -198,6 +202,15 @@ def commands_page() -> str:
             [(parameter_name(item), parameter_meaning(item)) for item in command.params],
         )
     return "\n".join(lines).rstrip() + "\n"
+
+
+def all_commands(group: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """The commands with their full names; those of a group in place of the group."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from all_commands(command, f"{above}{name} ")
+        else:
+            yield f"{above}{name}", command
 
 
 def parameter_name(item: Any) -> str:
