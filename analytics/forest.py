@@ -9,12 +9,12 @@ not public: the choices here are ours, named, and stored with every forest.
 import bisect
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from analytics.similarity.measure import SimilarityMeasure, measure_named
 from graphstore.errors import UsageError
-from graphstore.identity import configuration_hash, digest
+from graphstore.identity import canonical_json, configuration_hash, digest
 from graphstore.model import CollaborationGraph
 
 Level = Literal["task", "category", "dataset", "method", "all", "decomposition"]
@@ -98,6 +98,20 @@ class ForestConfiguration:
     def hash(self) -> str:
         """The hash that results carry (16 hex digits)."""
         return configuration_hash(self.configuration)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "ForestConfiguration":
+        """The configuration that :attr:`configuration` wrote.
+
+        Raises:
+            UsageError: An option is unknown, or has no such value.
+        """
+        measure = dict(values["measure"])
+        rest = {name: value for name, value in values.items() if name != "measure"}
+        unknown = sorted(set(rest) - {one.name for one in fields(cls)})
+        if unknown:
+            raise UsageError(f"forests have no option {unknown[0]!r}")
+        return cls(measure=measure.pop("measure"), options=measure, **rest)
 
 
 @dataclass(frozen=True, order=True)
@@ -240,16 +254,21 @@ class ForestSet:
     """The forests that were built together.
 
     Attributes:
-        id: In the store: of configuration and selection.
         configuration: What they were built with.
+        selection: Which graphs were asked for: the options' names and values.
         forests: By level and name.
-        short: Where there were too few successes, likewise.
+        short: Where there were too few successes, likewise; not kept in a store.
     """
 
-    id: str
     configuration: ForestConfiguration
+    selection: Mapping[str, str | None]
     forests: tuple[ReferenceForest, ...]
     short: tuple[Shortage, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Names the set in a store: made from configuration and selection."""
+        return f"forests-{digest(self.configuration_hash, canonical_json(self.selection))}"
 
     @property
     def configuration_hash(self) -> str:

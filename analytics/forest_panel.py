@@ -2,8 +2,10 @@
 
 Forest match and best similarity come from :class:`ForestScorer`; node validity and content
 redundancy from :mod:`analytics.redundancy`; information uptake and topology efficiency from
-:mod:`analytics.forest_parts`; tokens are reported beside them. Source: "ForestBench: A Unified Graph Framework for
-Evaluating Multi-Agent Collaboration"; what it leaves open is said where it is chosen.
+:mod:`analytics.forest_parts`; tokens are reported beside them.
+
+Source: "ForestBench: A Unified Graph Framework for Evaluating Multi-Agent Collaboration"; what
+it leaves open is said where it is chosen.
 """
 
 import math
@@ -73,6 +75,7 @@ class ForestScorer:
         levels: The levels to use, whatever their order; all where None.
 
     Attributes:
+        levels: The levels that are used, in the order in which they are tried.
         missing: Ids of the graphs that are not there.
     """
 
@@ -86,7 +89,7 @@ class ForestScorer:
         self.measure = forests.configuration.make_measure()
         self._features = {graph.id: self.measure.prepare(graph) for graph in graphs}
         self._by_key = {one.key.identity: one for one in forests.forests}
-        self._levels = checked_levels(levels)
+        self.levels = checked_levels(levels)
         wanted = {name for one in forests.forests for name in one.graph_ids}
         self.missing = tuple(sorted(wanted - set(self._features)))
 
@@ -99,7 +102,7 @@ class ForestScorer:
             graph: It is never compared with itself
                 (:meth:`analytics.forest.ReferenceForest.references_for`).
         """
-        for key in keys_of(graph, self._levels).values():
+        for key in keys_of(graph, self.levels).values():
             forest = self._by_key.get(key.identity)
             if forest is None:
                 continue
@@ -186,6 +189,27 @@ class ForestPanelConfiguration(PanelConfiguration):
     def __post_init__(self) -> None:
         PanelConfiguration.__post_init__(self)
         object.__setattr__(self, "forest_levels", checked_levels(self.forest_levels))
+
+
+def panel_configuration(
+    configuration: PanelConfiguration | None,
+    embedder: str | None,
+    scorer: ForestScorer | None,
+) -> ForestPanelConfiguration:
+    """The configuration of a panel with what was chosen beside it.
+
+    Args:
+        configuration: The panel's own options; the defaults where None.
+        embedder: Name of what embeds contents.
+        scorer: What knows the forests.
+    """
+    options = configuration or PanelConfiguration()
+    return ForestPanelConfiguration(
+        **{one.name: getattr(options, one.name) for one in fields(PanelConfiguration)},
+        embedder=embedder,
+        forest_set=None if scorer is None else scorer.forests.id,
+        forest_levels=LEVELS if scorer is None else scorer.levels,
+    )
 
 
 @dataclass(frozen=True, slots=True)

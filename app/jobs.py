@@ -11,7 +11,9 @@ from graphstore.schema import LABELS_BY_NAME
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
-    from analytics.panel import Evaluation, PanelConfiguration, PanelRow
+    from analytics.forest import Level
+    from analytics.forest_panel import ForestEvaluation
+    from analytics.panel import PanelConfiguration, PanelRow
     from mining.motifs import MotifConfiguration, MotifLibrary
 
 Progress = Callable[[float, float | None, str], None]
@@ -51,8 +53,11 @@ def evaluate(
     *,
     selection: Selection | None = None,
     save: bool = True,
+    embedder: str | None = "tfidf",
+    forests: "str | bool | None" = None,
+    levels: "Iterable[Level] | None" = None,
     progress: Progress = no_progress,
-) -> "Evaluation":
+) -> "ForestEvaluation":
     """Evaluates runs of a store and keeps the results there.
 
     Args:
@@ -61,17 +66,40 @@ def evaluate(
         selection: Which runs.
         save: Whether ``Evaluation`` nodes are written. Evaluating again under the same
             configuration overwrites them.
+        embedder: Name of what embeds contents for information uptake
+            (:func:`mining.embedders.make_embedder`); None leaves that out.
+        forests: Id of the set of reference forests to compare with; None takes the only set
+            that the store has, if any; False none.
+        levels: Of the forests to use; all by default.
         progress: Receives the number of runs done.
-    """
-    from analytics.panel import Evaluation, PanelConfiguration, evaluate_graph
 
-    options = configuration or PanelConfiguration()
+    Raises:
+        UsageError: The store has several sets of forests, and none is named.
+        NotFoundError: It has no such set.
+    """
+    from analytics.forest_panel import evaluate_beside_forests, panel_configuration
+    from app.forest_jobs import find_forests, make_scorer
+    from mining.embedders import make_embedder
+
+    scorer = None
+    if forests is not False:
+        found = find_forests(store, None if forests is True else forests)
+        if found is not None:
+            scorer = make_scorer(store, found, levels)
+    options = panel_configuration(configuration, embedder, scorer)
     total = store.counts().get("Run", 0)
-    rows = []
-    for graph in runs_of(store, selection or Selection()):
-        rows.append(evaluate_graph(graph, options))
-        progress(len(rows), total, "")
-    evaluation = Evaluation(options, tuple(rows))
+
+    def counted() -> Iterator[CollaborationGraph]:
+        for done, graph in enumerate(runs_of(store, selection or Selection()), start=1):
+            yield graph
+            progress(done, total, "")
+
+    evaluation = evaluate_beside_forests(
+        counted(),
+        options,
+        embedder=None if embedder is None else make_embedder(embedder),
+        scorer=scorer,
+    )
     if save:
         for batch in _batches(evaluation.rows):
             store.write_results(_evaluation_rows(evaluation, batch))
@@ -84,7 +112,7 @@ def _batches(rows: Sequence["PanelRow"]) -> Iterator[Sequence["PanelRow"]]:
         yield rows[start : start + RESULT_BATCH]
 
 
-def _evaluation_rows(evaluation: "Evaluation", batch: Iterable["PanelRow"]) -> Rows:
+def _evaluation_rows(evaluation: "ForestEvaluation", batch: Iterable["PanelRow"]) -> Rows:
     rows = Rows()
     configuration = canonical_json(evaluation.configuration)
     known = {item.name for item in LABELS_BY_NAME["Evaluation"].properties}

@@ -287,6 +287,15 @@ def save_library(library: "Library", path: str | Path) -> None:
     if target.suffix == ".gz":
         # Without a name and a time: the same library gives the same file.
         data = gzip.compress(data, mtime=0)
+    write_whole(target, data)
+
+
+def write_whole(target: Path, data: bytes) -> None:
+    """Writes a file beside its place first, so that it is there whole or not at all.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
     try:
         handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:

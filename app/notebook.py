@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app import jobs
+from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.rows import QueryResult
 from graphstore.store import GraphStore, open_store
@@ -15,7 +16,9 @@ from graphstore.store import GraphStore, open_store
 if TYPE_CHECKING:
     import pandas
 
-    from analytics.panel import Evaluation, PanelConfiguration
+    from analytics.forest_panel import ForestEvaluation
+    from analytics.panel import PanelConfiguration
+    from app.forest_files import LoadedForests
     from ingest.reader import Rejection
     from ingest.report import IngestReport
     from mining.library import Library, LibraryConfiguration
@@ -109,22 +112,52 @@ def ingest(
     return pipeline.ingest(_listed(paths), store, **options)
 
 
-def evaluate(source: Source, configuration: "PanelConfiguration | None" = None) -> "Evaluation":
+def evaluate(
+    source: Source,
+    configuration: "PanelConfiguration | None" = None,
+    *,
+    forests: "LoadedForests | str | bool | None" = None,
+    embedder: str | None = "tfidf",
+) -> "ForestEvaluation":
     """The structural panel of each run. A store is left as it is.
 
     Args:
         source: A store (open, or its path or URL), or graphs; decompositions among the
             graphs are left out.
         configuration: The panel's options.
+        forests: What runs are compared with: forests from a file
+            (:func:`app.forest_files.load_forests`), or from a store the id of a set; None
+            takes the only set that the store has, if any; False none.
+        embedder: Name of what embeds contents for information uptake; None leaves that out.
     """
-    from analytics import panel
+    from analytics.forest_panel import (
+        ForestScorer,
+        evaluate_beside_forests,
+        panel_configuration,
+    )
+    from app.forest_files import LoadedForests
+    from mining.embedders import make_embedder
 
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
-            return jobs.evaluate(store, configuration, save=False)
-    if isinstance(source, Iterable):
-        return panel.evaluate((graph for graph in source if graph.kind == "run"), configuration)
-    return jobs.evaluate(source, configuration, save=False)
+            return evaluate(store, configuration, forests=forests, embedder=embedder)
+    if isinstance(forests, LoadedForests):
+        graphs = source if isinstance(source, Iterable) else source.graphs(kind="run")
+        scorer = ForestScorer(forests.forests, forests.graphs)
+    elif isinstance(source, Iterable):
+        if forests:
+            raise UsageError("graphs without a store are compared with forests from a file")
+        graphs, scorer = source, None
+    else:
+        return jobs.evaluate(
+            source, configuration, forests=forests, embedder=embedder, save=False
+        )
+    return evaluate_beside_forests(
+        (graph for graph in graphs if graph.kind == "run"),
+        panel_configuration(configuration, embedder, scorer),
+        embedder=None if embedder is None else make_embedder(embedder),
+        scorer=scorer,
+    )
 
 
 def mine(source: Source, configuration: "MotifConfiguration | None" = None) -> "MotifLibrary":

@@ -1,0 +1,182 @@
+"""Reference forests as one file, with the graphs that they hold: to be used elsewhere."""
+
+import gzip
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.forest_jobs import forest_graphs, parsed_forests, store_forests
+from app.library_jobs import check_library_path, write_whole
+from graphstore.errors import GraphError, InputError
+from graphstore.identity import canonical_json
+from graphstore.model import CollaborationGraph
+from graphstore.store import GraphStore
+from graphstore.validation import validate
+
+if TYPE_CHECKING:
+    from analytics.forest import ForestSet
+    from graphstore.rows import WriteReport
+
+FORMAT = 1
+"""Raised whenever the file's form changes."""
+
+
+@dataclass(frozen=True)
+class LoadedForests:
+    """Forests with the graphs that they hold.
+
+    Attributes:
+        forests: The forests.
+        graphs: References and what stands in for them, by id.
+    """
+
+    forests: "ForestSet"
+    graphs: tuple[CollaborationGraph, ...]
+
+
+def dump_forests(forests: "ForestSet", graphs: Sequence[CollaborationGraph]) -> bytes:
+    """The file's bytes: the same forests and graphs give the same bytes.
+
+    Args:
+        forests: The forests.
+        graphs: Those that they name; others are left out.
+    """
+    wanted = {name for forest in forests.forests for name in forest.graph_ids}
+    held = sorted((one for one in graphs if one.id in wanted), key=lambda graph: graph.id)
+    document = {
+        "masgraph_forests": FORMAT,
+        "set": forests.id,
+        "configuration": forests.configuration.configuration,
+        "configuration_hash": forests.configuration_hash,
+        "selection": forests.selection,
+        "forests": [asdict(forest) for forest in forests.forests],
+        "graphs": held,
+    }
+    return canonical_json(document).encode() + b"\n"
+
+
+def parse_forests(data: bytes, file: str) -> LoadedForests:
+    """What :func:`dump_forests` wrote.
+
+    Args:
+        data: The file's bytes.
+        file: Its name, for messages.
+
+    Raises:
+        InputError: It holds no forests, or of another version, or is damaged.
+    """
+    import msgspec
+
+    class Document(msgspec.Struct):
+        masgraph_forests: int
+        set: str
+        configuration: msgspec.Raw
+        configuration_hash: str
+        selection: msgspec.Raw
+        forests: list[msgspec.Raw]
+        graphs: list[CollaborationGraph]
+
+    try:
+        version = msgspec.json.decode(data, type=dict[str, Any]).get("masgraph_forests")
+    except msgspec.MsgspecError as error:
+        raise InputError(f"it holds no reference forests: {error}", file=file) from None
+    if version != FORMAT:
+        raise InputError(
+            "it holds no reference forests"
+            if version is None
+            else f"its reference forests are of version {version!r}; {FORMAT} is known",
+            file=file,
+        )
+    try:
+        found = msgspec.json.decode(data, type=Document)
+    except msgspec.MsgspecError as error:
+        raise InputError(f"its reference forests are damaged: {error}", file=file) from None
+    forests = parsed_forests(
+        bytes(found.configuration).decode(),
+        bytes(found.selection).decode(),
+        [bytes(one).decode() for one in found.forests],
+        file,
+    )
+    if (forests.id, forests.configuration_hash) != (found.set, found.configuration_hash):
+        raise InputError(
+            "its reference forests are damaged: their configuration is not the one that "
+            "they name",
+            file=file,
+        )
+    for graph in found.graphs:
+        try:
+            validate(graph)
+        except GraphError as error:
+            raise InputError(f"a reference is damaged: {error}", file=file) from None
+    held = {graph.id for graph in found.graphs}
+    wanted = {name for forest in forests.forests for name in forest.graph_ids}
+    if held != wanted or len(held) != len(found.graphs):
+        raise InputError(
+            f"its reference forests are damaged: they name {len(wanted)} graphs, and it "
+            f"holds {len(found.graphs)}",
+            file=file,
+        )
+    return LoadedForests(forests, tuple(sorted(found.graphs, key=lambda graph: graph.id)))
+
+
+def save_forests(
+    forests: "ForestSet", graphs: Sequence[CollaborationGraph], path: str | Path
+) -> None:
+    """Writes forests with their graphs to one file, whole or not at all.
+
+    Args:
+        forests: The forests.
+        graphs: Those that they name.
+        path: Ends in ``.json``, or in ``.json.gz`` to be compressed.
+
+    Raises:
+        UsageError: The name ends otherwise, the file cannot be written, or a graph is missing.
+    """
+    check_library_path(path)
+    held = {graph.id for graph in graphs}
+    lost = [one for forest in forests.forests for one in forest.graph_ids if one not in held]
+    if lost:
+        raise InputError(
+            f"{len(lost)} references are no longer in the store, {lost[0]} for one: build the "
+            "forests again"
+        )
+    data = dump_forests(forests, graphs)
+    target = Path(path)
+    # Without a name and a time: the same forests give the same file.
+    write_whole(target, gzip.compress(data, mtime=0) if target.suffix == ".gz" else data)
+
+
+def load_forests(path: str | Path) -> LoadedForests:
+    """Reads what :func:`save_forests` wrote.
+
+    Raises:
+        InputError: The file cannot be read, holds no forests, or is damaged.
+    """
+    source = Path(path)
+    try:
+        data = source.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"it cannot be read: {reason}", file=str(path)) from None
+    return parse_forests(data, str(path))
+
+
+def export_forests(store: GraphStore, forests: "ForestSet", path: str | Path) -> int:
+    """Writes forests of a store to one file; tells how many graphs it holds."""
+    graphs = forest_graphs(store, forests)
+    save_forests(forests, graphs, path)
+    return len(graphs)
+
+
+def import_forests(store: GraphStore, loaded: LoadedForests) -> "WriteReport":
+    """Writes forests, and the graphs that they hold, to a store.
+
+    The graphs are runs of that store from then on. Forests of the same set that the file
+    does not hold stay.
+    """
+    report = store.write(loaded.graphs)
+    store_forests(store, loaded.forests)
+    return report
