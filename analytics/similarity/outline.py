@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph, Node
@@ -26,11 +27,18 @@ class Outline:
         labels: Of each node, by index.
         edges: Pairs of indexes, the smaller first, ascending, each once.
         couplings: Likewise.
+        contents: The content hash of each node, "" where the trace has no content.
     """
 
     labels: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
     couplings: tuple[tuple[int, int], ...]
+    contents: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Puts a pair of graphs into one order, whichever is named first."""
+        return (len(self.labels), len(self.edges), self.labels, self.edges, self.contents)
 
 
 def check_labels(labels: str) -> None:
@@ -56,6 +64,7 @@ def outline(graph: CollaborationGraph, labels: str = DEFAULT_LABELS) -> Outline:
         couplings=tuple(
             sorted({(index[pair.source], index[pair.target]) for pair in graph.couplings})
         ),
+        contents=tuple([node.content_hash or "" for node in graph.nodes]),
     )
 
 
