@@ -4,8 +4,11 @@ Left, the curves with their bands; right, what each held-out task is covered by 
 libraries. After figure 10 of MAC-Bench.
 """
 
-from html import escape
 from typing import TYPE_CHECKING
+
+from app.svg import document
+from app.svg import line as _line
+from app.svg import text as _text
 
 if TYPE_CHECKING:
     from mining.coverage_result import Coverage, Measure
@@ -18,11 +21,6 @@ _TOP, _BOTTOM = 48, 320
 _CURVES = (64, 440)
 _TASKS = (590, 830)
 _DOT = 2.6
-_STYLE = (
-    "text{font:12px system-ui,sans-serif;fill:#333}"
-    ".title{font-weight:600}.small{font-size:11px;fill:#666}"
-    ".grid{stroke:#ddd}.axis{stroke:#888}"
-)
 
 
 def coverage_svg(coverage: "Coverage") -> str:
@@ -36,11 +34,6 @@ def coverage_svg(coverage: "Coverage") -> str:
     """
     held = coverage.split
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        f'width="{_WIDTH}" height="{_HEIGHT}" role="img" '
-        f'aria-label="{escape(_in_words(coverage), quote=True)}">',
-        f"<style>{_STYLE}</style>",
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#fff"/>',
         _text(_CURVES[0], 24, "Coverage of held-out tasks by mining size", "title"),
         _text(_TASKS[0] - 60, 24, f"Each task, {coverage.sizes[-1]:,} tasks mined", "title"),
         *_scale(*_CURVES),
@@ -55,9 +48,8 @@ def coverage_svg(coverage: "Coverage") -> str:
             f"{coverage.configuration.confidence:.0%}.",
             "small",
         ),
-        "</svg>",
     ]
-    return "\n".join(parts) + "\n"
+    return document(_WIDTH, _HEIGHT, _in_words(coverage), parts)
 
 
 def _in_words(coverage: "Coverage") -> str:
@@ -68,15 +60,6 @@ def _in_words(coverage: "Coverage") -> str:
     ]
     found = " and ".join(ends) or "nothing that can be covered"
     return f"Held-out coverage with {coverage.sizes[-1]:,} mined tasks: {found}"
-
-
-def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
-    style = f' class="{kind}"' if kind else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{style}>{escape(text)}</text>'
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, attributes: str) -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {attributes}/>'
 
 
 def _height(share: float) -> float:
@@ -120,9 +103,7 @@ def _curves(coverage: "Coverage") -> list[str]:
         middle = (ends[0][0] + ends[1][0]) / 2
         ends = [(middle - 7, ends[0][1]), (middle + 7, ends[1][1])]
     parts += [
-        f'<text x="{right + 8}" y="{y + 4:.1f}" style="fill:{COLOURS[measure]}">'
-        f"{TITLES[measure]}</text>"
-        for y, measure in ends
+        _text(right + 8, y + 4, TITLES[measure], colour=COLOURS[measure]) for y, measure in ends
     ]
     return parts
 
