@@ -8,6 +8,8 @@ import msgspec
 from graphstore.errors import InputError
 from ingest import json_text
 from ingest.files import LocalFile
+from ingest.readers.table_mapping import SIDECAR, candidates
+from ingest.readers.table_rows import header_of
 
 LOOKED_INTO_BYTES = 64 << 20
 """A file on disk that is larger is judged by its beginning alone."""
@@ -48,11 +50,31 @@ def unknown_format(file: LocalFile, formats: Sequence[str]) -> str:
     if not _is_text(sample, whole=file.sample_is_all):
         return f"{json_text.not_utf8(sample)}; {known}"
     if not _LIKE_JSON.match(sample):
+        if (hint := _table_hint(file.uri, sample)) is not None:
+            return hint
         return f"it is text, but in no known format ({known})"
     problem = _json_problem(file)
     if problem is not None:
         return f"{problem}; {known}"
     return f"it is JSON, but in no known format ({known})"
+
+
+def _table_hint(uri: str, sample: bytes) -> str | None:
+    """What to do with a table whose columns no reader knows, None where it is no table."""
+    line = sample.lstrip(b"\r\n").split(b"\n", 1)[0].decode(errors="replace").strip()
+    if len(header_of(line)[1]) < 2:
+        return None
+    if mapping := next((path for path in candidates(uri) if path.is_file()), None):
+        return (
+            "the names of its columns alone do not make it a table of messages; the mapping "
+            f"file {mapping} lies beside it: read it with --format messages-table"
+        )
+    if not uri.removesuffix(".gz").endswith((".csv", ".tsv")):
+        return None
+    return (
+        "it is a table whose columns no format knows: if its rows are messages, name its "
+        f"columns in {uri}{SIDECAR} and read it with --format messages-table"
+    )
 
 
 def _is_text(sample: bytes, *, whole: bool) -> bool:

@@ -302,7 +302,7 @@ class _Job:
             reader: Reader | None = None
             try:
                 reader = self.chosen or self.registry.sniff(file.sample)
-                reason = None if reader else unknown_format(file, self.registry.formats)
+                reason = None if reader else unknown_format(file, self.registry.usable)
             except InputError as error:
                 reader, reason = None, error.reason
             if reader is None:

@@ -92,6 +92,11 @@ class Registry:
         others = sorted(self.places.keys() - BUILT_IN.keys())
         return (*(name for name in BUILT_IN if name in self.places), *others)
 
+    @property
+    def usable(self) -> tuple[str, ...]:
+        """The names of the readers that can be imported, in the order of :attr:`formats`."""
+        return tuple(reader.format for reader in self.readers())
+
     def reader(self, format: str) -> Reader:
         """The reader of a format.
 

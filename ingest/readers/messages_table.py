@@ -71,7 +71,9 @@ class MessagesTableReader:
             "columns of other names.",
             "A message without a receiver reaches nobody, unless the mapping says everybody.",
             "A time without a zone is kept as text, unless the mapping names its zone.",
-            "A table whose columns have names of its own is read with --format messages-table.",
+            "A table whose columns have names of its own is read with --format messages-table; "
+            "without it, the rejection says so where a mapping file lies beside the table.",
+            "docs/tables.md shows a mapping file.",
         ),
     )
 
@@ -99,7 +101,12 @@ class MessagesTableReader:
             InputError: It is no table, its mapping cannot be used, or no column names the
                 senders.
         """
-        mapping = beside(file.uri)
+        try:
+            mapping = beside(file.uri)
+        except InputError as error:
+            # The file that cannot be used is not the one that is read: both are named.
+            reason = f"its mapping file {error.file} cannot be used: {error.reason}"
+            raise InputError(reason, file=file.uri) from error
         header, rows = read_rows(file)
         try:
             columns = places(header, mapping)

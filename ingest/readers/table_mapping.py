@@ -80,6 +80,7 @@ class Mapping:
     Attributes:
         columns: The column's name by field.
         text: The file's text, part of what identifies a run.
+        uri: The file as it was named.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -92,6 +93,7 @@ class Mapping:
     method: str | None = None
     dataset: str | None = None
     text: str = ""
+    uri: str = ""
 
 
 def places(header: list[str], mapping: Mapping) -> dict[str, int]:
@@ -111,8 +113,8 @@ def places(header: list[str], mapping: Mapping) -> dict[str, int]:
     for name, column in mapping.columns.items():
         if column not in header:
             raise InputError(
-                f"the mapping names the column {column!r}, which the table does not have: its "
-                f"columns are {', '.join(header) or 'none'}"
+                f"the mapping file {mapping.uri} names the column {column!r}, which the table "
+                f"does not have: its columns are {', '.join(header) or 'none'}"
             )
         found[name] = header.index(column)
     taken = set(found.values())
@@ -138,21 +140,32 @@ def beside(uri: str) -> Mapping:
     Raises:
         InputError: The mapping cannot be read, or says something unknown.
     """
-    table = Path(uri)
-    candidates = [Path(uri + SIDECAR), table.with_name(SHARED) if table.name else Path(SHARED)]
-    if uri.endswith(".gz"):
-        candidates.insert(1, Path(uri.removesuffix(".gz") + SIDECAR))
-    for path in candidates:
+    for path in candidates(uri):
         try:
             if not path.is_file():
                 continue
             if path.stat().st_size > _LARGEST:
                 raise InputError("the mapping is larger than 1 MiB", file=str(path))
             return parse(path.read_text(encoding="utf-8"), str(path))
+        except UnicodeDecodeError as error:
+            raise InputError("the mapping is not UTF-8 text", file=str(path)) from error
         except (OSError, ValueError) as error:
             reason = f"the mapping cannot be read ({error})"
             raise InputError(reason, file=str(path)) from error
     return Mapping()
+
+
+def candidates(uri: str) -> list[Path]:
+    """The places where a table's mapping file can lie, the first one that is there counts.
+
+    Args:
+        uri: The table as it was named.
+    """
+    table = Path(uri)
+    found = [Path(uri + SIDECAR), table.with_name(SHARED) if table.name else Path(SHARED)]
+    if uri.endswith(".gz"):
+        found.insert(1, Path(uri.removesuffix(".gz") + SIDECAR))
+    return found
 
 
 def parse(text: str, uri: str) -> Mapping:
@@ -176,7 +189,7 @@ def parse(text: str, uri: str) -> Mapping:
             )
         if not isinstance(column, str):
             raise InputError(f"[columns] {name} must be a column's name", file=uri)
-    return Mapping(columns=columns, text=text, **_options(options, uri))
+    return Mapping(columns=columns, text=text, uri=uri, **_options(options, uri))
 
 
 def _options(options: dict[str, Any], uri: str) -> dict[str, Any]:

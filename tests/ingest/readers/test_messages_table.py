@@ -1,15 +1,18 @@
 """Tables of messages: CSV and Parquet, known names and mapped ones."""
 
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pandas
 import pytest
 
 from graphstore.errors import InputError
 from ingest.files import LocalFile, find_files
+from ingest.pipeline import read
 from ingest.reader import ReadContext
 from ingest.readers.messages_table import MESSAGES_TABLE
-from ingest.readers.table_mapping import Mapping, parse, places
+from ingest.readers.table_mapping import _TEXTS, NAMES, Mapping, parse, places
 from ingest.roles import RoleTable
 from tests.ingest.mutations import assert_survives, cuts
 from tests.ingest.reading import (
@@ -229,3 +232,66 @@ def test_sniffing_and_damage():
 
 def test_the_constant_is_six_o_clock():
     assert datetime(2026, 3, 1, 18, tzinfo=UTC).timestamp() * 10**9 == SIX
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "tables.md").read_text(encoding="utf-8")
+
+
+def paths_read(path, format="auto"):
+    return list(read(path, format=format))
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def test_the_page_on_tables_as_it_stands(tmp_path):
+    plain, chat = blocks("csv")
+    (mapping,) = blocks("toml")
+    (tmp_path / "plain.csv").write_text(plain)
+    (graph,) = paths_read(tmp_path / "plain.csv")
+    assert contents(graph) == ["Write two lines on tides.", "They come and they go."]
+    table = tmp_path / "chat.csv"
+    table.write_text(chat)
+    (rejection,) = paths_read(table)
+    assert f"name its columns in {table}.mapping.toml" in rejection.reason
+    beside = tmp_path / "chat.csv.mapping.toml"
+    beside.write_text(mapping)
+    (rejection,) = paths_read(table)
+    assert str(beside) in rejection.reason
+    assert "--format messages-table" in rejection.reason
+    (graph,) = paths_read(table, format="messages-table")
+    assert agents(graph) == ["anna", "bert"]
+    assert [receivers(graph, node) for node in graph.nodes] == [["bert"], ["anna"]]
+    for field in NAMES:
+        assert f"`{field}`" in PAGE
+    for option in ("everybody", *_TEXTS):
+        assert f"`{option}`" in PAGE
+
+
+@pytest.mark.parametrize(
+    ("mapping", "reason"),
+    [
+        (b"[columns\n", "the mapping is no TOML"),
+        (b"\xff\xfe", "the mapping is not UTF-8 text"),
+        (b'[columns]\nwho = "a"\n', "unknown field 'who'"),
+        (b'[columns]\nsender = "nobody here"\n', "the column 'nobody here'"),
+    ],
+)
+def test_a_broken_mapping_is_named_with_its_table(tmp_path, mapping, reason):
+    table = tmp_path / "chat.csv"
+    table.write_text("von,nachricht,an\nanna,Hi,bert\n")
+    (tmp_path / "chat.csv.mapping.toml").write_bytes(mapping)
+    (rejection,) = paths_read(table, format="messages-table")
+    assert rejection.file == str(table)
+    assert reason in rejection.reason
+    assert (
+        "chat.csv.mapping.toml" in rejection.reason or "the mapping names" in rejection.reason
+    )
+
+
+def test_plain_text_gets_no_advice_on_tables(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("Hello, world\nand more\n")
+    (rejection,) = paths_read(path)
+    assert "messages-table" not in rejection.reason
