@@ -8,12 +8,17 @@ missing, and the unit says so in ``missing``.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import msgspec
 
+from analytics.averages import mean
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash, normalize_content
 from graphstore.model import CollaborationGraph, Proposal
+
+TaskScore = Literal["run", "episode", "answer"]
+TASK_SCORES: tuple[str, ...] = get_args(TaskScore)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,11 @@ class TrajectoryConfiguration:
         keep_unrevised: Takes an agent with an initial proposal and no final one to have kept
             the initial one, as where agents are sampled once. Else its final proposal is
             missing.
+        task_score: What R of Eq. 2 is. ``run``: the run's own score, else its answer's where
+            there is one unit; and where the answer has none, the run's stands for it.
+            ``episode``: the run's own score and nothing else, which says nothing of an
+            answer: for dynamic tasks. ``answer``: the mean over units of the answers' scores,
+            whatever score the run has: for proposals that a scorer scored.
         definitions: Raised whenever a measure changes its meaning.
     """
 
@@ -36,9 +46,15 @@ class TrajectoryConfiguration:
     tie: float = 1e-9
     invalid_score: float | None = None
     keep_unrevised: bool = False
+    task_score: TaskScore = "run"
     definitions: str = "1"
 
     def __post_init__(self) -> None:
+        if self.task_score not in TASK_SCORES:
+            raise UsageError(
+                f"there is no task score {self.task_score!r}; "
+                f"choose one of {', '.join(TASK_SCORES)}"
+            )
         if not self.tie >= 0.0:
             raise UsageError(f"the width of a tie cannot be negative: {self.tie}")
 
@@ -196,12 +212,10 @@ def trajectory_of(
                 names,
                 options,
                 maximum,
-                graph.outcome.score if alone else None,
+                graph.outcome.score if alone and options.task_score == "run" else None,
             )
         )
-    score = graph.outcome.score
-    if score is None and alone and units[0].answer is not None:
-        score = units[0].answer.score
+    score = _task_score(graph, units, options)
     tokens, told = total_tokens(graph)
     missing = [] if told is None else [told]
     if not units:
@@ -223,6 +237,19 @@ def trajectory_of(
     )
 
 
+def _task_score(
+    graph: CollaborationGraph, units: list[UnitTrajectory], options: TrajectoryConfiguration
+) -> float | None:
+    answers = [None if unit.answer is None else unit.answer.score for unit in units]
+    if options.task_score == "answer":
+        known = [score for score in answers if score is not None]
+        return mean(known) if len(known) == len(answers) else None
+    score = graph.outcome.score
+    if score is None and options.task_score == "run" and len(units) == 1:
+        return answers[0]
+    return score
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a scorer says of a proposal.
@@ -230,10 +257,12 @@ class Verdict:
     Attributes:
         score: In the task's own unit; None where it has none.
         valid: Whether it could be parsed and scored.
+        reason: Why it has no score, or why it has this one, as part of a sentence.
     """
 
     score: float | None
     valid: bool | None = None
+    reason: str | None = None
 
 
 def score_proposals(

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     import pandas
 
 
+MethodKey = tuple[bool, str, str]
+"""Whether the method is not known, its name, its id: sorted, unknown methods come last."""
+
+
 @dataclass(frozen=True, slots=True)
 class MethodTrajectories:
     """The measures of one method. None is "not known" or "not defined", never 0.
@@ -149,8 +153,8 @@ class TrajectoryReport:
             NotFoundError: No run has that method.
             UsageError: Two methods have that name.
         """
-        groups = self._groups()
-        single = None if single_agent is None else groups[_find(groups, single_agent)]
+        groups = self.groups()
+        single = None if single_agent is None else groups[find_method(groups, single_agent)]
         return tuple(self._summary(places, single) for _, places in sorted(groups.items()))
 
     def task_scores(
@@ -169,11 +173,12 @@ class TrajectoryReport:
                 ],
                 require_all=require_all,
             )
-            for (_, name, identity), places in sorted(self._groups().items())
+            for (_, name, identity), places in sorted(self.groups().items())
         }
 
-    def _groups(self) -> dict[tuple[bool, str, str], list[int]]:
-        groups: dict[tuple[bool, str, str], list[int]] = {}
+    def groups(self) -> dict[MethodKey, list[int]]:
+        """Positions of the runs of each method."""
+        groups: dict[MethodKey, list[int]] = {}
         for place, one in enumerate(self.trajectories):
             key = (one.method_id is None, one.method or "", one.method_id or "")
             groups.setdefault(key, []).append(place)
@@ -189,10 +194,13 @@ class TrajectoryReport:
         counted = [run for run in runs if run.tokens is not None]
         gain, gain_tasks = None, 0
         multiple, multiple_tasks = None, 0
+        without_multiple: list[str] = []
         if single is not None:
             others = [self.trajectories[place] for place in single]
             gain, gain_tasks = _gain(runs, others)
             multiple, multiple_tasks = _multiple(runs, others)
+            if multiple is None and multiple_tasks:
+                without_multiple = ["The single agent used no token: there is no multiple."]
         validity = sum((run.validity for run in runs), Validity(0, 0))
         return MethodTrajectories(
             method=runs[0].method,
@@ -216,7 +224,7 @@ class TrajectoryReport:
             validity=validity,
             agreement=mean([float(one) for one in agreed]),
             agreement_units=len(agreed),
-            notes=tuple(_notes(runs, units, validity)),
+            notes=(*_notes(runs, units, validity), *without_multiple),
         )
 
 
@@ -267,7 +275,13 @@ def methods_to_pandas(methods: Iterable[MethodTrajectories]) -> "pandas.DataFram
     return pandas.DataFrame(rows).convert_dtypes()
 
 
-def _find(groups: dict[tuple[bool, str, str], list[int]], wanted: str) -> tuple[bool, str, str]:
+def find_method(groups: Iterable[MethodKey], wanted: str) -> MethodKey:
+    """The method with a name or id.
+
+    Raises:
+        NotFoundError: No run has that method.
+        UsageError: Two methods have that name.
+    """
     found = [key for key in groups if wanted in (key[1], key[2])]
     if not found:
         raise NotFoundError(f"no run was made by a method {wanted!r}")
@@ -321,6 +335,8 @@ def _notes(
             yield f"{count} of {total} {what}."
 
     count = len(runs)
+    if count == 1:
+        yield "There is one run: nothing tells how much runs differ."
     yield from told(sum(run.score is None for run in runs), count, "runs have no score")
     yield from told(
         sum(run.tokens is None for run in runs), count, "runs have no complete token count"

@@ -1,0 +1,415 @@
+"""``masgraph trajectories`` and ``scorers``: did working together help, and why?"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.commands.options import (
+    DatasetOption,
+    JsonOption,
+    MethodOption,
+    QuietOption,
+    StoreOption,
+    TaskOption,
+    opened,
+)
+from app.output import print_json, print_table, progress, say
+from graphstore.errors import InputError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from analytics.scorers.judge import Judge, RecordingJudge
+    from app.trajectory_jobs import Scoring
+
+JUDGE_KEY = "MASGRAPH_JUDGE_KEY"
+"""The environment variable with the key of a judge's server."""
+SHOWN_CLAIMS = 20
+SHOWN_TEXT = 60
+
+
+def register(cli: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    cli.command("trajectories")(trajectories)
+    cli.command("scorers")(scorers)
+
+
+def trajectories(
+    store: StoreOption = None,
+    dataset: DatasetOption = None,
+    method: MethodOption = None,
+    task: TaskOption = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            "-b",
+            metavar="METHOD",
+            help="The single agent's method: gains and multiples are taken against it.",
+        ),
+    ] = None,
+    scorer: Annotated[
+        str | None,
+        typer.Option(
+            "--scorer",
+            metavar="NAME",
+            help="Score the proposals anew; see  masgraph scorers. Without it, they have the "
+            "scores of the trace.",
+        ),
+    ] = None,
+    tasks: Annotated[
+        Path | None,
+        typer.Option(
+            "--tasks",
+            metavar="FILE",
+            help="JSONL with the instances of the tasks, for the scorer; see docs/scorers.md.",
+        ),
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            "--judge",
+            metavar="JUDGE",
+            help="Whom a scorer asks: recorded:FILE, or openai:MODEL@URL with the key in "
+            f"{JUDGE_KEY}.",
+        ),
+    ] = None,
+    record_judge: Annotated[
+        Path | None,
+        typer.Option(
+            "--record-judge",
+            metavar="FILE",
+            help="Keep the judge's answers there, and ask nothing twice.",
+        ),
+    ] = None,
+    maximum_score: Annotated[
+        float | None,
+        typer.Option(
+            "--maximum-score",
+            metavar="SCORE",
+            help="The largest possible score, which tells OptKeep from SubKeep. Scorers know "
+            "their own.",
+        ),
+    ] = None,
+    invalid_score: Annotated[
+        float | None,
+        typer.Option(
+            "--invalid-score",
+            metavar="SCORE",
+            help="The score of outputs that could not be parsed; by default they have none.",
+        ),
+    ] = None,
+    keep_unrevised: Annotated[
+        bool,
+        typer.Option(
+            "--keep-unrevised",
+            help="An agent without a final proposal has kept its initial one.",
+        ),
+    ] = False,
+    by_run: Annotated[
+        bool, typer.Option("--by-run", help="A line for each run too, with what it lacks.")
+    ] = False,
+    confidence: Annotated[
+        float, typer.Option(help="Of the intervals, between 0 and 1.")
+    ] = 0.95,
+    draws: Annotated[int, typer.Option(min=1, help="Resamples of the bootstrap.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
+    ] = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Did the team do better than one agent, and where was it gained or lost?"""
+    from analytics.statistics import BootstrapConfiguration
+    from analytics.trajectories import TrajectoryConfiguration
+    from analytics.trajectory_results import AnalysisConfiguration
+    from app import trajectory_jobs
+    from app.jobs import Selection
+
+    configuration = AnalysisConfiguration(
+        trajectory=TrajectoryConfiguration(
+            maximum_score=maximum_score,
+            invalid_score=invalid_score,
+            keep_unrevised=keep_unrevised,
+        ),
+        bootstrap=BootstrapConfiguration(confidence=confidence, draws=draws, seed=seed),
+        baseline=baseline,
+    )
+    scoring, recording = _scoring(scorer, tasks, judge, record_judge)
+    try:
+        with (
+            opened(store, read_only=dry_run, must_exist=True) as graph_store,
+            progress("following proposals", quiet=quiet or json) as reporter,
+        ):
+            result = trajectory_jobs.analyse(
+                graph_store,
+                configuration,
+                scoring=scoring,
+                selection=Selection(dataset, method, task),
+                save=not dry_run,
+                progress=reporter,
+            )
+    finally:
+        if recording is not None and record_judge is not None:
+            _write_record(recording, record_judge)
+    if not result.report.trajectories:
+        raise NotFoundError("no run matches: see what is there with  masgraph stats")
+    document = result.to_dict()
+    if json:
+        print_json({**document, "by_run": result.by_run()} if by_run else document)
+        return
+    if by_run:
+        _print_by_run(result.by_run())
+    _print_methods(document, confidence)
+    _print_labels(document)
+    _print_claims(document)
+    if not quiet:
+        _say_notes(document)
+
+
+def _scoring(
+    scorer: str | None, tasks: Path | None, judge: str | None, record: Path | None
+) -> "tuple[Scoring | None, RecordingJudge | None]":
+    from analytics.scorers.judge import RecordingJudge
+    from app.trajectory_jobs import make_judge, make_scoring, read_recorded_judge
+
+    if scorer is None:
+        for option, given in (
+            ("--tasks", tasks),
+            ("--judge", judge),
+            ("--record-judge", record),
+        ):
+            if given is not None:
+                raise UsageError(f"{option} is for a scorer: name one with --scorer")
+        return None, None
+    if record is not None and judge is None:
+        raise UsageError("--record-judge keeps the answers of a judge: name one with --judge")
+    asked: Judge | None = None
+    recording = None
+    if judge is not None:
+        asked = make_judge(judge, os.environ.get(JUDGE_KEY))
+        if record is not None:
+            known = read_recorded_judge(record).answers if record.exists() else {}
+            asked = recording = RecordingJudge(asked, dict(known))
+    return make_scoring(scorer, tasks=tasks, judge=asked), recording
+
+
+def _write_record(recording: "RecordingJudge", path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in recording.lines()), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from error
+
+
+def _print_methods(document: dict[str, Any], confidence: float) -> None:
+    interval = f"{confidence:.4g} interval"
+    methods = document["methods"]
+    print_table(
+        (
+            "method",
+            "runs",
+            "tasks",
+            "task_score",
+            interval,
+            "collaboration_gain",
+            interval,
+            "better/tied/worse",
+        ),
+        [
+            (
+                one["method"],
+                one["runs"],
+                one["tasks"],
+                one["task_score"]["value"],
+                _interval(one["task_score"]),
+                *_gain(one, document["baseline"]),
+            )
+            for one in methods
+        ],
+        title="Task score and collaboration gain",
+    )
+    print_table(
+        (
+            "method",
+            "units",
+            "aggregation_loss",
+            interval,
+            "tokens",
+            "multiple",
+            interval,
+            "validity",
+            "agreement",
+        ),
+        [
+            (
+                one["method"],
+                one["units"],
+                one["aggregation_loss"]["value"],
+                _interval(one["aggregation_loss"]),
+                one["token_cost"]["value"],
+                None if one["token_multiple"] is None else one["token_multiple"]["value"],
+                _interval(one["token_multiple"]),
+                one["output_validity"]["value"],
+                one["final_proposal_agreement"]["value"],
+            )
+            for one in methods
+        ],
+        title="Proposals and cost, by evaluation unit",
+    )
+
+
+def _gain(method: dict[str, Any], baseline: str | None) -> tuple[Any, str | None, str | None]:
+    gain = method["collaboration_gain"]
+    if gain is None or baseline in (method["method"], method["method_id"]):
+        return None, None, None
+    signs = "/".join(str(gain[name]) for name in ("better", "tied", "worse"))
+    return gain["value"], _interval(gain), signs
+
+
+def _interval(measure: dict[str, Any] | None) -> str | None:
+    if measure is None or measure["low"] is None:
+        return None
+    return f"{measure['low']:.4g} to {measure['high']:.4g}"
+
+
+def _print_labels(document: dict[str, Any]) -> None:
+    for name, title in (
+        ("gain_against_best", "Answers against the best initial proposal, share of units"),
+        ("refinement_of_strong", "Final proposals of strong proposers, share"),
+        ("refinement_of_weak", "Final proposals of weak proposers, share"),
+    ):
+        counted = [one for one in document["methods"] if one[name]["known"]]
+        if not counted:
+            continue
+        labels = [
+            label
+            for label in counted[0][name]["labels"]
+            if label != "UnratedKeep"
+            or any(one[name]["labels"][label]["count"] for one in counted)
+        ]
+        print_table(
+            ("method", "known", "unknown", *labels),
+            [
+                (
+                    one["method"],
+                    one[name]["known"],
+                    one[name]["unknown"],
+                    *(one[name]["labels"][label]["share"] for label in labels),
+                )
+                for one in counted
+            ],
+            title=title,
+            spell_columns=False,
+        )
+
+
+def _print_claims(document: dict[str, Any]) -> None:
+    claims = document["claims"]
+    if not claims:
+        return
+    print_table(
+        ("run", "unit", "claims", "top endorsed", "by", "top challenged", "by"),
+        [
+            (
+                one["name"],
+                one["unit"],
+                one["claims"],
+                _claims(one["top_endorsed"]),
+                max((c["endorsements"] for c in one["top_endorsed"]), default=None),
+                _claims(one["top_challenged"]),
+                max((c["challenges"] for c in one["top_challenged"]), default=None),
+            )
+            for one in claims[:SHOWN_CLAIMS]
+        ],
+        title="Claims",
+    )
+    more = document["claim_units"] - len(claims[:SHOWN_CLAIMS])
+    if more > 0:
+        say(f"{more:,} more units have claims: --json names up to 500.")
+
+
+def _claims(claims: list[dict[str, Any]]) -> str | None:
+    shown = [one["text"] or one["id"] for one in claims]
+    shown = [text if len(text) <= SHOWN_TEXT else f"{text[:SHOWN_TEXT]}..." for text in shown]
+    return "; ".join(shown) or None
+
+
+def _print_by_run(runs: list[dict[str, Any]]) -> None:
+    print_table(
+        (
+            "run",
+            "task",
+            "method",
+            "units",
+            "task_score",
+            "best_initial",
+            "answer",
+            "gain",
+            "aggregation_loss",
+            "agreement",
+            "tokens",
+        ),
+        [
+            (
+                one["name"],
+                one["task"],
+                one["method"],
+                one["units"],
+                one["task_score"],
+                one["best_initial"],
+                one["answer_score"],
+                _counts(one["gain_against_best"]),
+                one["aggregation_loss"],
+                one["final_proposal_agreement"],
+                one["tokens"],
+            )
+            for one in runs
+        ],
+        title="Means over the units of a run",
+    )
+
+
+def _counts(labels: dict[str, int]) -> str | None:
+    if len(labels) == 1:
+        return next(iter(labels))
+    return ", ".join(f"{count} {label}" for label, count in labels.items()) or None
+
+
+def _say_notes(document: dict[str, Any]) -> None:
+    for one in document["methods"]:
+        gain = one["collaboration_gain"]
+        if gain is not None and document["baseline"] not in (one["method"], one["method_id"]):
+            say(gain["conclusion"])
+    for note in document["notes"]:
+        say(note)
+    for one in document["methods"]:
+        for note in one["notes"]:
+            say(f"{one['method'] or 'unknown method'}: {note}")
+    say(f"Configuration {document['configuration_hash']}.")
+
+
+def scorers(quiet: QuietOption = False, json: JsonOption = False) -> None:
+    """List the scorers of proposals, with those of installed packages."""
+    from analytics.scorers.registry import default_scorers
+
+    registry = default_scorers()
+    rows = [
+        {
+            "name": name,
+            "scores": one.title,
+            "version": one.version,
+            "unit": "state" if one.dynamic else "sample",
+            "maximum": one.maximum,
+            "needs_judge": one.needs_judge,
+        }
+        for name, one in registry.scorers().items()
+    ]
+    if json:
+        print_json({"scorers": rows, "warnings": registry.warnings})
+        return
+    print_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+    if not quiet:
+        for warning in registry.warnings:
+            say(f"Warning: {warning}")
