@@ -9,8 +9,10 @@ says of it ("Vote recorded for", "restarting due to new answers") stays with it.
 A vote names an alias (``agent2``) that stands for another agent in every round; only the
 record of the vote tells whom it meant. A vote without a record has no candidate here.
 
-Answers and votes become proposals: an agent's first accepted answer is ``initial``, its last
-``final``, and likewise its votes, under the units ``question`` and ``vote``.
+Answers become proposals: an agent's first accepted answer is ``initial``, its last ``final``,
+under the unit ``question``. A vote proposes nothing: it is a decision whose attributes say for
+whom it was (``vote_for``, ``vote_alias``) and whether it counted (``accepted``), and whose
+edges lead from the candidate's answer and to the selection.
 
 That accepted answers reach the other agents is how the framework works, but the file does not
 say it: such deliveries are ``inferred``, and an agent's action rests on the answers that were
@@ -28,7 +30,14 @@ import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
-from graphstore.model import Attributes, CollaborationGraph, GraphKind, NodeKind, Outcome
+from graphstore.model import (
+    Attributes,
+    CollaborationGraph,
+    GraphKind,
+    NodeKind,
+    Outcome,
+    ProposalPhase,
+)
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import (
     REPAIRED,
@@ -41,7 +50,6 @@ from ingest.readers.decoding import (
 from ingest.readers.massgen_stream import Action, Stream, local_nanoseconds
 
 ANSWERS = "question"
-VOTES = "vote"
 ORCHESTRATOR = "orchestrator"
 
 _KINDS: dict[str, NodeKind] = {"vote": "decision", "tool": "tool_call", "notice": "decision"}
@@ -68,7 +76,7 @@ class MassGenReader:
     format = "massgen"
     title = "MassGen coordination"
     kind: GraphKind = "run"
-    version = "1"
+    version = "2"
     capabilities = Capabilities(
         time="partly",
         tokens="no",
@@ -172,8 +180,7 @@ class _Run:
             self._action(action)
         for event in events:
             self._event(*event)
-        self._propose("answer", ANSWERS)
-        self._propose("vote", VOTES)
+        self._propose_answers()
         final = self.builder.outcome.answer
         if final is not None:
             node = next(
@@ -324,25 +331,23 @@ class _Run:
         if counted is not None and not agrees:
             builder.warn(f"the selection of {chosen} counts other votes than were recorded")
 
-    def _propose(self, kind: str, unit: str) -> None:
+    def _propose_answers(self) -> None:
         for name, agent in self._agents.items():
-            made = [a for a in self.actions if a.kind == kind and a.agent == name]
+            made = [a for a in self.actions if a.kind == "answer" and a.agent == name]
             counted = [a for a in made if a.settled is not False]
             for action in made:
-                phases = []
+                phases: list[ProposalPhase] = []
                 if action in counted[:1] or action not in counted:
                     phases.append("initial")
                 if action in counted[-1:]:
                     phases.append("final")
                 for phase in phases:
                     self.builder.propose(
-                        unit,
-                        "final" if phase == "final" else "initial",
+                        ANSWERS,
+                        phase,
                         agent=agent,
                         node=self._nodes[id(action)],
-                        value=action.value
-                        if kind == "answer"
-                        else action.candidate or action.alias,
+                        value=action.value,
                         valid=action.settled,
                     )
 
