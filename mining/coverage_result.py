@@ -35,6 +35,7 @@ from mining.coverage_rows import (
     share_of,
 )
 from mining.coverage_splits import CoverageTask, Split
+from mining.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["MEASURES", "Coverage", "Interval", "LeftOutTask", "LibraryCoverage", "Measure"]
 
 
-@dataclass(frozen=True, eq=False)
-class Coverage:
+@dataclass(frozen=True, eq=False, repr=False)
+class Coverage(TableView):
     """Held-out coverage of a corpus.
 
     Attributes:
@@ -59,6 +60,12 @@ class Coverage:
     split: Split
     libraries: tuple[LibraryCoverage, ...]
     left_out: tuple[LeftOutTask, ...]
+
+    def _in_short(self) -> str:
+        mined = counted(
+            max(self.sizes, default=0), f"task of {self.scope}s", f"tasks of {self.scope}s"
+        )
+        return f"{counted(len(self.libraries), 'library', 'libraries')} of at most {mined}"
 
     @property
     def configuration_hash(self) -> str:

@@ -20,6 +20,7 @@ from mining.coarse_graphs import CoarseGraph
 from mining.motif_library import MotifConfiguration
 from mining.motifs import LABELS
 from mining.rules import Alignment, RuleConfiguration, rule_text
+from mining.short_view import ShortView, TableView, counted
 from mining.structures import (
     CategoryCount,
     ExcludedStructure,
@@ -175,8 +176,8 @@ class RuleEntry:
     tasks: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class LocalLibrary:
+@dataclass(frozen=True, repr=False)
+class LocalLibrary(ShortView):
     """Types, patterns, their categories, rules: the paper's ``L_L``.
 
     Attributes:
@@ -192,6 +193,15 @@ class LocalLibrary:
     index: tuple[CategoryPattern, ...]
     unindexed: int
     rules: tuple[RuleEntry, ...]
+
+    def _in_short(self) -> str:
+        return ", ".join(
+            [
+                counted(len(self.types), "type"),
+                counted(len(self.patterns), "pattern"),
+                counted(len(self.rules), "rule"),
+            ]
+        )
 
     def of_category(self, category: str) -> tuple[CategoryPattern, ...]:
         """The patterns of one category, the best supported first."""
@@ -214,8 +224,8 @@ class LocalLibrary:
         return rule_text(first.pattern, second.pattern, rule.alignment)
 
 
-@dataclass(frozen=True)
-class GlobalLibrary:
+@dataclass(frozen=True, repr=False)
+class GlobalLibrary(ShortView):
     """Coarse graphs, boundaries and templates: the paper's ``L_G``.
 
     Attributes:
@@ -234,6 +244,16 @@ class GlobalLibrary:
     categories: tuple[CategoryCount, ...]
     excluded: tuple[ExcludedStructure, ...]
 
+    def _in_short(self) -> str:
+        return ", ".join(
+            [
+                counted(len(self.coarse_graphs), "coarse graph"),
+                counted(len(self.refinements), "refinement"),
+                counted(len(self.integrations), "integration template"),
+                counted(len(self.couplings), "coupling template"),
+            ]
+        )
+
     @classmethod
     def of(cls, found: StructureLibrary) -> "GlobalLibrary":
         """The same structures as a plain value."""
@@ -247,8 +267,8 @@ class GlobalLibrary:
         )
 
 
-@dataclass(frozen=True)
-class Library:
+@dataclass(frozen=True, repr=False)
+class Library(TableView):
     """What was mined from a corpus: ``K = (L_L, L_G)``.
 
     Attributes:
@@ -266,6 +286,11 @@ class Library:
     graphs: tuple[LibraryGraph, ...]
     local: LocalLibrary
     structures: GlobalLibrary
+
+    def _in_short(self) -> str:
+        graphs = counted(len(self.graphs), self.scope or "graph")
+        parts = (self.local._in_short(), self.structures._in_short())
+        return f"{graphs} of {counted(len(self.tasks), 'task')}; {', '.join(parts)}"
 
     @property
     def configuration_hash(self) -> str:

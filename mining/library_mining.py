@@ -28,14 +28,15 @@ from mining.library import (
 from mining.motif_library import MotifLibrary
 from mining.motifs import DEFAULT_LABELS, LABELS, LabelOf, default_labels, mine_motifs
 from mining.rules import RuleLibrary, mine_rules
+from mining.short_view import ShortView
 from mining.structures import StructureCollector
 from mining.subtask_types import mine_subtask_types
 from mining.type_selection import Progress
 from mining.workers import Workers
 
 
-@dataclass(frozen=True, eq=False)
-class MinedLibrary:
+@dataclass(frozen=True, eq=False, repr=False)
+class MinedLibrary(ShortView):
     """A library, and where its patterns and rules were found.
 
     Attributes:
@@ -53,6 +54,9 @@ class MinedLibrary:
     rules: RuleLibrary
     leaf_types: Mapping[str, str]
     without_nodes: tuple[str, ...] = ()
+
+    def _in_short(self) -> str:
+        return self.library._in_short()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from graphstore.identity import configuration_hash
 from graphstore.model import GraphKind, NodeKind
 from mining.canonical import Pattern
 from mining.motif_columns import OccurrenceTable
+from mining.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas
@@ -173,8 +174,8 @@ class Occurrence:
         return len(self.nodes) == self.count
 
 
-@dataclass(frozen=True, eq=False)
-class MotifLibrary:
+@dataclass(frozen=True, eq=False, repr=False)
+class MotifLibrary(TableView):
     """The patterns of a corpus.
 
     Attributes:
@@ -196,6 +197,10 @@ class MotifLibrary:
     dropped_occurrences: int
     hash: str
     _table: OccurrenceTable = field(repr=False)
+
+    def _in_short(self) -> str:
+        graphs = counted(len(self.graphs), self.scope or "graph")
+        return f"{counted(len(self.motifs), 'motif')} of {graphs}"
 
     @property
     def configuration_hash(self) -> str:

@@ -18,6 +18,7 @@ from graphstore.identity import canonical_json, configuration_hash, digest
 from mining.canonical import Pattern, automorphisms
 from mining.motif_library import MotifLibrary
 from mining.rule_overlaps import Overlaps, RuleTable, find_overlaps
+from mining.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas
@@ -159,8 +160,8 @@ class RuleGraph:
     skipped: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class RuleLibrary:
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleLibrary(TableView):
     """The composition rules of a corpus.
 
     Attributes:
@@ -180,6 +181,9 @@ class RuleLibrary:
     dropped_rules: int
     hash: str
     _table: RuleTable = field(repr=False)
+
+    def _in_short(self) -> str:
+        return f"{counted(len(self.rules), 'rule')} of {counted(len(self.graphs), 'graph')}"
 
     @property
     def configuration_hash(self) -> str:

@@ -15,6 +15,7 @@ from graphstore.model import CollaborationGraph
 from mining.motif_library import Motif, MotifLibrary
 from mining.motifs import LABELS, LabelOf, VertexGraph
 from mining.null_model import NamedGraph, NullModelConfiguration, SampledMotifs, sample_graphs
+from mining.short_view import TableView, counted
 from mining.workers import Progress, Workers
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ class MotifSignificance:
     p_benjamini_hochberg: float
 
 
-@dataclass(frozen=True)
-class Significance:
+@dataclass(frozen=True, repr=False)
+class Significance(TableView):
     """All motifs of a library beside chance.
 
     Attributes:
@@ -81,6 +82,10 @@ class Significance:
     rows: tuple[MotifSignificance, ...]
     swap_share: float | None
     hash: str
+
+    def _in_short(self) -> str:
+        samples = counted(self.configuration.samples, "random corpus", "random corpora")
+        return f"{counted(len(self.rows), 'motif')} beside {samples}"
 
     def to_pandas(self) -> "pandas.DataFrame":
         """One line a motif, in order."""

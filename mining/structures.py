@@ -21,6 +21,7 @@ from mining.group_categories import (
     categories_of,
     with_categories,
 )
+from mining.short_view import TableView, counted
 from mining.task_tree import TaskTree
 from mining.templates import CouplingTemplate, IntegrationTemplate, TemplateCollector
 
@@ -133,8 +134,8 @@ class GraphGroups:
         return None
 
 
-@dataclass(frozen=True, eq=False)
-class StructureLibrary:
+@dataclass(frozen=True, eq=False, repr=False)
+class StructureLibrary(TableView):
     """The global structures of a corpus: the paper's ``L_G``.
 
     Attributes:
@@ -157,6 +158,10 @@ class StructureLibrary:
     categories: tuple[CategoryCount, ...]
     excluded: tuple[ExcludedStructure, ...]
     hash: str = field(default="")
+
+    def _in_short(self) -> str:
+        coarse = counted(len(self.coarse_graphs), "coarse graph")
+        return f"{coarse}, {counted(len(self.refinements), 'refinement')}"
 
     @property
     def configuration_hash(self) -> str:

@@ -10,6 +10,7 @@ from graphstore.model import AccessMode, CollaborationGraph, GraphKind, Node
 from mining.distances import DistanceWeights, PositionWeights, distances_to
 from mining.embedders import Embedder
 from mining.leaves import DESCRIPTORS, Descriptors, Leaf, leaves_of
+from mining.short_view import TableView, counted
 from mining.type_selection import TypeChoice
 
 if TYPE_CHECKING:
@@ -154,8 +155,8 @@ class TypedLeaf:
     distance: float
 
 
-@dataclass(frozen=True, eq=False)
-class SubtaskTypes:
+@dataclass(frozen=True, eq=False, repr=False)
+class SubtaskTypes(TableView):
     """The types of a corpus.
 
     Attributes:
@@ -178,6 +179,11 @@ class SubtaskTypes:
     hash: str
     embedder: Embedder = field(repr=False)
     _labels: dict[str, str] = field(repr=False)
+
+    def _in_short(self) -> str:
+        types = counted(len(self.types), "type")
+        leaves = counted(len(self.leaves), "leaf", "leaves")
+        return f"{types} of {leaves} of {counted(self.tasks, 'task')}"
 
     @property
     def configuration_hash(self) -> str:
