@@ -55,6 +55,12 @@ class SimilarityMeasure(Protocol):
         It holds no ids: two graphs that differ in ids alone give equal values.
         """
 
+    def obstacle(self, prepared: Any) -> str | None:
+        """Why a prepared graph has no similarity with any, as the end of a sentence.
+
+        None where nothing stands in the way; a pair can still have none.
+        """
+
     def similarity(self, one: Any, other: Any) -> float | None:
         """Of two prepared graphs: 0 to 1, symmetric, 1 for a graph with itself.
 
@@ -89,6 +95,10 @@ class Configured:
     def configuration_hash(self) -> str:
         """Hash of the configuration (16 hex digits)."""
         return configuration_hash(self.configuration)
+
+    def obstacle(self, prepared: Any) -> str | None:  # noqa: ARG002
+        """Why a prepared graph has no similarity with any, as the end of a sentence."""
+        return None
 
 
 def measure_named(name: str, **options: Any) -> SimilarityMeasure:

@@ -97,6 +97,12 @@ class MotifMeasure(Configured):
             triples=_triples(seen.labels, near, self.max_steps) if wanted else {},
         )
 
+    def obstacle(self, prepared: MotifProfile) -> str | None:
+        """Why the graph has no similarity, or None."""
+        if prepared.triples is None:
+            return f"the search for its triangles would take more than {self.max_steps} steps"
+        return None
+
     def similarity(self, one: MotifProfile, other: MotifProfile) -> float | None:
         """The mean over sizes, 0 to 1; None where nothing is joined or a search too long."""
         found = []

@@ -98,6 +98,10 @@ class WeisfeilerLehmanMeasure(Configured):
             norm=int((counts * counts).sum()),
         )
 
+    def obstacle(self, prepared: WeisfeilerLehmanFeatures) -> str | None:
+        """Why the graph has no similarity, or None."""
+        return None if prepared.norm else "it has no nodes"
+
     def kernel(self, one: WeisfeilerLehmanFeatures, other: WeisfeilerLehmanFeatures) -> int:
         """The kernel's value before it is normalized; at least 0."""
         left, right = one.counts, other.counts
