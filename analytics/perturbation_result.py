@@ -130,9 +130,20 @@ class PerturbationStudy:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the intervals must know, each sentence once."""
-        found = [note for one in self.responses for note in one.change.notes]
-        return tuple(dict.fromkeys(found))
+        """What a reader of the intervals must know; the quantities concerned, where not all.
+
+        That nothing moved is said by the verdict.
+        """
+        about: dict[str, list[str]] = {}
+        moving = [one for one in self.responses if one.verdict != "flat"]
+        for one in moving:
+            for note in one.change.notes:
+                about.setdefault(note, []).append(one.quantity)
+        found = []
+        for note, names in about.items():
+            whom = ", ".join(dict.fromkeys(names))
+            found.append(note if len(names) == len(moving) else f"{whom}: {note}")
+        return tuple(found)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """One line for each quantity, edit and rate; nullable types."""

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from graphstore.errors import UsageError
+from graphstore.errors import NotFoundError, UsageError
 from graphstore.identity import configuration_hash
 from graphstore.model import CollaborationGraph
 
@@ -50,12 +50,18 @@ class SuitabilityConfiguration:
         depth: Theta_d, in actions, not negative.
         width: Theta_w, in actions, not negative.
         gain: Theta_delta, a difference of success rates, -1 to 1.
+        teams: Names of the methods that are a team; where empty, every run in which not one
+            agent alone acted is a team's.
+        single: Name of the method that is the single agent; where None, every run in which
+            one agent alone acted (:func:`is_single_agent`).
         definitions: Raised whenever depth, width or gain change their meaning.
     """
 
     depth: float | None = MINIMUM_DEPTH
     width: float | None = MINIMUM_WIDTH
     gain: float | None = MINIMUM_GAIN
+    teams: tuple[str, ...] = ()
+    single: str | None = None
     definitions: str = "1"
 
     def __post_init__(self) -> None:
@@ -63,6 +69,9 @@ class SuitabilityConfiguration:
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"a threshold of {name} cannot be {value}")
+        if self.single is not None and self.single in self.teams:
+            raise UsageError(f"{self.single} cannot be both a team and the single agent")
+        object.__setattr__(self, "teams", tuple(sorted(set(self.teams))))
         if self.gain is not None and not -1.0 <= self.gain <= 1.0:
             raise UsageError(f"a threshold of gain lies between -1 and 1, not at {self.gain}")
 
@@ -82,7 +91,7 @@ class TaskSuitability:
         dataset: Its data set.
         category: Its category.
         team_runs: Number of its runs by teams with at least one action.
-        single_runs: Number of its runs by one agent alone.
+        single_runs: Number of its runs by the single agent, likewise.
         depth: Median depth of the team runs, in actions; None without such a run.
         width: Median width of the team runs, in actions; likewise.
         team_success: Success rate of the team runs that say how they ended, 0 to 1.
@@ -230,10 +239,10 @@ def assess_tasks(
     """Depth, width and gain of each task, beside the thresholds.
 
     Depth and width are medians over the task's team runs: a single agent's run says nothing
-    of what a team can share out. Runs in which no agent of kind ``agent`` is known to act
-    are a team's, unless they have no action at all: those are left out. The gain is the
-    success rate of the team runs minus that of the single agent's runs; runs that do not say
-    how they ended do not count.
+    of what a team can share out. Where the configuration names no methods, runs in which no
+    agent of kind ``agent`` is known to act are a team's. Runs without actions are left out.
+    The gain is the success rate of the team runs minus that of the single agent's runs; runs
+    that do not say how they ended do not count.
 
     Args:
         graphs: Runs; they are taken one by one and not kept.
@@ -241,15 +250,23 @@ def assess_tasks(
 
     Raises:
         UsageError: One of the graphs is a decomposition.
+        NotFoundError: The configuration names a method that made none of the runs.
     """
     options = configuration or SuitabilityConfiguration()
     found: dict[str, _Runs] = {}
     runs = 0
+    methods: set[str] = set()
     for graph in graphs:
         if graph.kind != "run":
             raise UsageError(f"{graph.id} is a {graph.kind}; suitability is measured on runs")
         runs += 1
-        found.setdefault(graph.task.id, _Runs(graph)).add(graph)
+        if graph.method is not None:
+            methods.add(graph.method.name)
+        found.setdefault(graph.task.id, _Runs(graph)).add(graph, options)
+    named = [*options.teams, *([] if options.single is None else [options.single])]
+    for name in named if runs else ():
+        if name not in methods:
+            raise NotFoundError(f"no run here was made by the method {name!r}")
     tasks = [one.assessed(options) for one in found.values()]
     tasks.sort(key=lambda task: (task.dataset or "", task.task, task.task_id))
     return Suitability(options, tuple(tasks), runs)
@@ -265,16 +282,20 @@ class _Runs:
         self.team_success: list[bool] = []
         self.single_success: list[bool] = []
 
-    def add(self, graph: CollaborationGraph) -> None:
+    def add(self, graph: CollaborationGraph, options: SuitabilityConfiguration) -> None:
         if not graph.nodes:
             return
-        single = is_single_agent(graph)
-        if single:
+        method = None if graph.method is None else graph.method.name
+        alone = is_single_agent(graph)
+        if method == options.single if options.single is not None else alone:
             self.single_runs += 1
-        else:
+            ends = self.single_success
+        elif method in options.teams if options.teams else not alone:
             self.shapes.append(graph_shape(graph))
+            ends = self.team_success
+        else:
+            return
         if graph.outcome.success is not None:
-            ends = self.single_success if single else self.team_success
             ends.append(graph.outcome.success)
 
     def assessed(self, options: SuitabilityConfiguration) -> TaskSuitability:

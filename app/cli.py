@@ -9,7 +9,17 @@ import sys
 
 import typer
 
-from app.commands import coverage, data, measure, questions, roles, trajectories
+from app.commands import (
+    coverage,
+    data,
+    embedding,
+    interventions,
+    measure,
+    perturb,
+    questions,
+    roles,
+    trajectories,
+)
 from app.output import say
 from graphstore.errors import MasgraphError, StoreError
 
@@ -34,7 +44,17 @@ cli = typer.Typer(
         "3 the store cannot be used; 70 an error of masgraph itself."
     ),
 )
-for module in (data, measure, trajectories, coverage, questions, roles):
+for module in (
+    data,
+    measure,
+    trajectories,
+    coverage,
+    questions,
+    roles,
+    perturb,
+    embedding,
+    interventions,
+):
     module.register(cli)
 
 

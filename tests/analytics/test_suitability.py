@@ -9,15 +9,17 @@ from analytics.suitability import (
     is_single_agent,
 )
 from graphstore.builder import GraphBuilder
-from graphstore.errors import UsageError
+from graphstore.errors import NotFoundError, UsageError
 from graphstore.model import Outcome
 from tests.strategies import graphs
 
 
-def run(task, agents, edges, success=None, record="r", kinds=None):
+def run(task, agents, edges, success=None, record="r", kinds=None, method=None):
     """Actions by the agents named, in order; edges as pairs of positions."""
     builder = GraphBuilder(kind="run", format="f", uri="u", content="c", record=record)
     builder.set_task(task, dataset="d")
+    if method is not None:
+        builder.set_method(method)
     known = {}
     for name in agents:
         if name is not None and name not in known:
@@ -97,6 +99,24 @@ def test_a_single_agent_may_have_tools_and_people_around():
     assert is_single_agent(run("t", "hata", [], kinds=kinds))
     assert not is_single_agent(run("t", "hab", [], kinds=kinds))
     assert not is_single_agent(run("t", [None, None], []))
+
+
+def test_methods_can_be_named():
+    runs = [
+        run("t", "abca", DIAMOND, True, "1", method="wide"),
+        run("t", "ab", [(0, 1)], False, "2", method="narrow"),
+        run("t", "aa", [], False, "3", method="plain"),
+        run("t", "ab", [], True, "4", method="pair that counts as one"),
+    ]
+    (found,) = assess_tasks(runs, SuitabilityConfiguration(teams=("wide",))).tasks
+    assert (found.team_runs, found.single_runs, found.depth, found.gain) == (1, 1, 3, 1.0)
+    options = SuitabilityConfiguration(teams=("wide",), single="pair that counts as one")
+    (found,) = assess_tasks(runs, options).tasks
+    assert (found.team_runs, found.single_runs, found.gain) == (1, 1, 0.0)
+    with pytest.raises(NotFoundError, match="made by the method 'wyde'"):
+        assess_tasks(runs, SuitabilityConfiguration(teams=("wyde",)))
+    with pytest.raises(UsageError, match="both a team and the single agent"):
+        SuitabilityConfiguration(teams=("wide",), single="wide")
 
 
 def test_runs_without_actions_say_nothing():
