@@ -13,6 +13,8 @@ The public names, for notebooks and programs::
         mg.query(store, "actions-by-role").to_pandas()
 """
 
+from analytics.similarity.compare import align, similarities, similarity
+from analytics.similarity.measure import MEASURES, SimilarityMeasure, measure_named
 from app.library_jobs import load_library, read_library, save_library
 from app.notebook import GraphList, evaluate, ingest, mine, mine_library, query, read
 from graphstore.builder import GraphBuilder, make_organization
@@ -62,6 +64,7 @@ from graphstore.store import GraphStore, open_store
 from graphstore.validation import validate
 
 __all__ = [
+    "MEASURES",
     "Access",
     "Agent",
     "Artifact",
@@ -86,6 +89,7 @@ __all__ = [
     "QueryResult",
     "QueryTimeoutError",
     "Resource",
+    "SimilarityMeasure",
     "Source",
     "StoreAuthError",
     "StoreDamagedError",
@@ -96,12 +100,14 @@ __all__ = [
     "Unit",
     "UsageError",
     "WriteReport",
+    "align",
     "evaluate",
     "from_frames",
     "from_networkx",
     "ingest",
     "load_library",
     "make_organization",
+    "measure_named",
     "mine",
     "mine_library",
     "open_store",
@@ -110,6 +116,8 @@ __all__ = [
     "read_file",
     "read_library",
     "save_library",
+    "similarities",
+    "similarity",
     "to_frames",
     "to_networkx",
     "validate",
