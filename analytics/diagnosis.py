@@ -5,9 +5,14 @@ a wrong answer points to content. The two quadrants of successes complete the pi
 low ends is the forest's own threshold (:class:`analytics.forest.ReferenceForest`).
 """
 
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
 from analytics.forest import SAME
+from graphstore.model import CollaborationGraph
+
+if TYPE_CHECKING:
+    from analytics.similarity.alignment import AlignmentMeasure
 
 Diagnosis = Literal["structural", "content", "lucky", "sound"]
 DIAGNOSES: tuple[Diagnosis, ...] = get_args(Diagnosis)
@@ -34,3 +39,56 @@ def diagnose(
     if forest_match >= threshold - SAME:
         return "sound" if success else "content"
     return "lucky" if success else "structural"
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Where a graph parts from its best reference.
+
+    Attributes:
+        reference: Id of the reference.
+        index: Of the first action that has no counterpart there, or whose counterpart has
+            another label or consumes other outputs; None where the graph is the reference,
+            or a part of it that stops early.
+        action: Role and kind of that action.
+        agent: Name of the agent that performed it.
+        matched: Actions that have a counterpart.
+        extra: Actions that have none.
+        missing: The reference's actions that have none.
+        similarity: Of the alignment, 0 to 1.
+    """
+
+    reference: str
+    index: int | None
+    action: str | None
+    agent: str | None
+    matched: int
+    extra: int
+    missing: int
+    similarity: float | None
+
+
+def parting(
+    graph: CollaborationGraph, reference: CollaborationGraph, measure: "AlignmentMeasure"
+) -> Parting:
+    """Aligns a graph with its best reference and tells where they part.
+
+    Args:
+        graph: The graph that is looked at.
+        reference: One that worked.
+        measure: How graphs are aligned.
+    """
+    found = measure.align(graph, reference)
+    index = found.first_divergence
+    node = None if index is None else graph.nodes[index]
+    names = {agent.id: agent.name for agent in graph.agents}
+    return Parting(
+        reference=reference.id,
+        index=index,
+        action=None if node is None else f"{node.role} {node.kind}",
+        agent=None if node is None or node.agent is None else names[node.agent],
+        matched=len(found.matched),
+        extra=len(found.extra),
+        missing=len(found.missing),
+        similarity=found.similarity,
+    )

@@ -13,6 +13,7 @@ from app.commands import (
     coverage,
     data,
     embedding,
+    forest,
     interventions,
     measure,
     perturb,
@@ -53,6 +54,7 @@ for module in (
     roles,
     perturb,
     embedding,
+    forest,
     interventions,
 ):
     module.register(cli)

@@ -131,7 +131,8 @@ def save_forests(
         path: Ends in ``.json``, or in ``.json.gz`` to be compressed.
 
     Raises:
-        UsageError: The name ends otherwise, the file cannot be written, or a graph is missing.
+        UsageError: The name ends otherwise, or the file cannot be written.
+        InputError: A graph is missing.
     """
     check_library_path(path)
     held = {graph.id for graph in graphs}

@@ -250,6 +250,11 @@ def stored_forests(store: GraphStore, forest_set: str | None = None) -> list[dic
     return _asked(store, "forests", {"forest_set": forest_set, "limit": MANY})
 
 
+def stored_references(store: GraphStore, forest: str) -> list[dict[str, Any]]:
+    """The references of a forest that are in the store, heaviest first."""
+    return _asked(store, "forest-references", {"forest": forest})
+
+
 def find_forests(store: GraphStore, forest_set: str | None = None) -> "ForestSet | None":
     """The forests to use: those that are named, or the only set that the store has.
 

@@ -1,0 +1,472 @@
+"""``masgraph forest``: the ways that work, as references that runs are compared with."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.commands.options import (
+    DatasetOption,
+    JsonOption,
+    MethodOption,
+    QuietOption,
+    StoreOption,
+    TaskOption,
+    opened,
+)
+from app.output import print_json, print_mapping, print_table, progress, say
+from graphstore.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from analytics.diagnosis_report import DiagnosisReport
+    from analytics.forest import ForestSet, ReferenceForest
+
+SHOWN_SHORTAGES = 5
+SetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--forests",
+        metavar="SET",
+        help="Id of a set of forests; needed only where the store has several.",
+    ),
+]
+LevelOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--level",
+        metavar="NAME",
+        help="May be repeated: task, category, dataset, method, all or decomposition.",
+    ),
+]
+
+
+def register(cli: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    group = typer.Typer(
+        no_args_is_help=True,
+        help="Build, list and move reference forests; diagnose runs beside them.",
+    )
+    group.command("build")(build)
+    group.command("list")(list_forests)
+    group.command("show")(show)
+    group.command("export")(export)
+    group.command("import")(import_file)
+    group.command("diagnose")(diagnose)
+    cli.add_typer(group, name="forest")
+
+
+def build(
+    store: StoreOption = None,
+    dataset: DatasetOption = None,
+    method: MethodOption = None,
+    task: TaskOption = None,
+    level: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--level",
+            metavar="NAME",
+            help="What to pool; may be repeated: task, category, dataset, method (these four "
+            "by default), all, or decomposition.",
+        ),
+    ] = None,
+    measure: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The similarity: forest, wl, motif, alignment, edit, gromov or embedding.",
+        ),
+    ] = "forest",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            help="An option of the similarity; may be repeated: labels=role, alpha=0.5, ...",
+        ),
+    ] = None,
+    references: Annotated[
+        int, typer.Option(min=1, help="Graphs that a forest keeps at most.")
+    ] = 10,
+    fewest: Annotated[
+        int, typer.Option(min=1, help="Distinct successes that a forest needs.")
+    ] = 2,
+    weights: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="share: a reference weighs as much as the successes that it stands for; "
+            "equal: each way weighs the same.",
+        ),
+    ] = "share",
+    quantile: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Of the successes' own matches: where a high forest match begins.",
+        ),
+    ] = 0.1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the clustering.")] = 0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
+    ] = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Build reference forests from successful runs: distinct, clustered, few, calibrated."""
+    from analytics.forest import ForestConfiguration
+    from app import forest_jobs
+    from app.jobs import Selection
+
+    configuration = ForestConfiguration(
+        measure=measure,
+        options=_options(option or []),
+        references=references,
+        fewest=fewest,
+        weights=weights,  # type: ignore[arg-type]
+        quantile=quantile,
+        seed=seed,
+    )
+    with (
+        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        progress("building forests", quiet=quiet or json) as reporter,
+    ):
+        found = forest_jobs.build_forests(
+            graph_store,
+            configuration,
+            levels=level,  # type: ignore[arg-type]
+            selection=Selection(dataset, method, task),
+            save=not dry_run,
+            progress=reporter,
+        )
+    if json:
+        print_json(found.to_dict())
+        return
+    if not found.forests and not found.short:
+        raise NotFoundError("no graph matches: see what is there with  masgraph stats")
+    _print_forests(found)
+    if not quiet:
+        _say_what_is_short(found)
+
+
+def _options(given: list[str]) -> dict[str, Any]:
+    import msgspec
+
+    found: dict[str, Any] = {}
+    for text in given:
+        name, separator, value = text.partition("=")
+        if not separator:
+            raise UsageError(f"--option takes NAME=VALUE, not {text!r}")
+        try:
+            found[name.strip()] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            found[name.strip()] = value
+    return found
+
+
+def _print_forests(found: "ForestSet") -> None:
+    print_table(
+        (
+            "level",
+            "name",
+            "references",
+            "successes",
+            "distinct",
+            "threshold",
+            "median_similarity",
+            "near_copies",
+            "forest",
+        ),
+        [
+            (
+                one.key.level,
+                one.key.name,
+                len(one.references),
+                one.successes,
+                one.distinct,
+                one.threshold,
+                one.median_similarity,
+                one.near_copies,
+                found.forest_id(one.key),
+            )
+            for one in found.forests
+        ],
+        title="Reference forests",
+    )
+
+
+def _say_what_is_short(found: "ForestSet") -> None:
+    for one in found.short[:SHOWN_SHORTAGES]:
+        say(f"No forest for the {one.key.level} {one.key.name}: {one.reason}.")
+    more = len(found.short) - SHOWN_SHORTAGES
+    if more > 0:
+        say(f"{more:,} more have too few successes: --json names them.")
+    for forest in found.forests:
+        if forest.near_copies:
+            say(
+                f"The successes of the {forest.key.level} {forest.key.name} are near copies: "
+                "a low forest match says little there."
+            )
+    say(f"Set {found.id}, configuration {found.configuration_hash}.")
+
+
+def list_forests(
+    store: StoreOption = None,
+    forests: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the reference forests of the store."""
+    from app import forest_jobs
+
+    with opened(store, read_only=True) as graph_store:
+        rows = forest_jobs.stored_forests(graph_store, forests)
+    if json:
+        print_json({"forests": rows})
+        return
+    if not rows:
+        raise NotFoundError("the store has no forests: make them with  masgraph forest build")
+    columns = [name for name in rows[0] if name != "configuration_hash"]
+    print_table(columns, [[row[name] for name in columns] for row in rows])
+
+
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="FOREST", help="Id of a forest, or the name of its task, ..."),
+    ],
+    store: StoreOption = None,
+    forests: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show one forest: its references with their weights, and its calibration."""
+    from dataclasses import asdict
+
+    from app import forest_jobs
+
+    with opened(store, read_only=True) as graph_store:
+        found = forest_jobs.find_forests(graph_store, forests)
+        forest = _named(found, name)
+        graphs = {
+            row["reference"]: row
+            for row in forest_jobs.stored_references(graph_store, _id(found, forest))
+        }
+    if json:
+        print_json({"id": _id(found, forest), **asdict(forest)})
+        return
+    print_mapping(
+        {
+            "level": forest.key.level,
+            "name": forest.key.name,
+            "successes": forest.successes,
+            "distinct": forest.distinct,
+            "calibrated_with": len(forest.scores),
+            "lowest_match": forest.scores[0] if forest.scores else None,
+            "threshold": forest.threshold,
+            "highest_match": forest.scores[-1] if forest.scores else None,
+            "median_similarity": forest.median_similarity,
+            "near_copies": forest.near_copies,
+        },
+        title=_id(found, forest),
+    )
+    print_table(
+        ("reference", "weight", "stands_for", "copies", "task", "method", "nodes", "agents"),
+        [
+            (
+                one.graph,
+                one.weight,
+                one.represented,
+                len(one.copies),
+                *[graphs.get(one.graph, {}).get(column) for column in SHOWN_OF_A_REFERENCE],
+            )
+            for one in sorted(forest.references, key=lambda one: (-one.weight, one.graph))
+        ],
+    )
+    gone = sum(one.graph not in graphs for one in forest.references)
+    if gone:
+        say(f"{gone} references are no longer in the store: build the forests again.")
+
+
+SHOWN_OF_A_REFERENCE = ("task", "method", "nodes", "agents")
+
+
+def _id(found: "ForestSet | None", forest: "ReferenceForest") -> str:
+    assert found is not None
+    return found.forest_id(forest.key)
+
+
+def _named(found: "ForestSet | None", name: str) -> "ReferenceForest":
+    """A forest by its id, or by the name of what it pools where only one has it."""
+    if found is None:
+        raise NotFoundError("the store has no forests: make them with  masgraph forest build")
+    matching = [
+        forest
+        for forest in found.forests
+        if name in (found.forest_id(forest.key), forest.key.name, forest.key.task)
+    ]
+    if not matching:
+        raise NotFoundError(f"there is no forest {name!r}: see  masgraph forest list")
+    if len(matching) > 1:
+        raise UsageError(
+            f"{len(matching)} forests are called {name!r}: name one by its id, of "
+            + ", ".join(found.forest_id(forest.key) for forest in matching)
+        )
+    return matching[0]
+
+
+def export(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Ends in .json, or in .json.gz.")
+    ],
+    store: StoreOption = None,
+    forests: SetOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a set of forests to one file, with the graphs that they hold."""
+    from app import forest_files, forest_jobs
+
+    with opened(store, read_only=True) as graph_store:
+        found = forest_jobs.find_forests(graph_store, forests)
+        if found is None:
+            raise NotFoundError(
+                "the store has no forests: make them with  masgraph forest build"
+            )
+        graphs = forest_files.export_forests(graph_store, found, file)
+    if not quiet:
+        say(f"{len(found.forests):,} forests with {graphs:,} graphs in {file}")
+
+
+def import_file(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.")],
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Read forests into the store; the graphs that they hold become runs of it."""
+    from app import forest_files
+
+    loaded = forest_files.load_forests(file)
+    with opened(store) as graph_store:
+        report = forest_files.import_forests(graph_store, loaded)
+    if json:
+        print_json(
+            {
+                "set": loaded.forests.id,
+                "forests": len(loaded.forests.forests),
+                "written": report.written,
+                "unchanged": report.unchanged,
+            }
+        )
+    elif not quiet:
+        say(
+            f"{len(loaded.forests.forests):,} forests, set {loaded.forests.id}: "
+            f"{report.written:,} graphs written, {report.unchanged:,} were there."
+        )
+
+
+def diagnose(
+    store: StoreOption = None,
+    dataset: DatasetOption = None,
+    method: MethodOption = None,
+    task: TaskOption = None,
+    forests: SetOption = None,
+    level: LevelOption = None,
+    by_run: Annotated[
+        bool, typer.Option("--by-run", help="A line for each run, not for each method.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
+    ] = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Tell failures of structure from failures of content, and where runs leave what works."""
+    from app import diagnosis_jobs
+    from app.jobs import Selection
+
+    with (
+        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        progress("diagnosing", quiet=quiet or json) as reporter,
+    ):
+        report = diagnosis_jobs.diagnose(
+            graph_store,
+            forests=forests,
+            levels=level,  # type: ignore[arg-type]
+            selection=Selection(dataset, method, task),
+            save=not dry_run,
+            progress=reporter,
+        )
+    if json:
+        print_json(report.to_dict())
+        return
+    if not report.rows:
+        raise NotFoundError("no run matches: see what is there with  masgraph stats")
+    if by_run:
+        print_table(
+            SHOWN_OF_A_RUN,
+            [tuple(getattr(row, name) for name in SHOWN_OF_A_RUN) for row in report.rows],
+        )
+    else:
+        counts = report.counts()
+        print_table(list(counts[0]), [list(one.values()) for one in counts])
+    _print_mistakes(report)
+    if not quiet:
+        _say_what_was_compared(report)
+
+
+SHOWN_OF_A_RUN = (
+    "run",
+    "task",
+    "method",
+    "success",
+    "diagnosis",
+    "forest_level",
+    "forest_match",
+    "percentile",
+    "best_reference",
+    "parts_at",
+    "parts_action",
+    "parts_agent",
+    "mistake_step",
+)
+
+
+def _print_mistakes(report: "DiagnosisReport") -> None:
+    if report.mistakes is None:
+        return
+    print_table(
+        ("runs of", "guess", "runs", "answered", "right action", "", "right agent", ""),
+        [
+            (
+                row.method or "all methods",
+                row.strategy,
+                row.runs,
+                row.answered,
+                row.step.estimate,
+                _range(row.step.low, row.step.high),
+                row.agent.estimate,
+                _range(row.agent.low, row.agent.high),
+            )
+            for row in report.mistakes.rows
+        ],
+        title="Labelled mistakes: how often each guess is right",
+    )
+
+
+def _range(low: float | None, high: float | None) -> str | None:
+    return None if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
+def _say_what_was_compared(report: "DiagnosisReport") -> None:
+    without = sum(row.forest_level is None for row in report.rows)
+    if without:
+        say(f"{without:,} of {len(report.rows):,} runs have no forest to be compared with.")
+    undecided = sum(row.diagnosis is None for row in report.rows) - without
+    if undecided:
+        say(
+            f"{undecided:,} were compared and have no diagnosis: the outcome is not known, or "
+            "the forest has too few successes for a threshold."
+        )
+    pooled = sum(row.forest_level not in (None, "task") for row in report.rows)
+    if pooled:
+        say(f"{pooled:,} were compared with forests that pool more than their own task.")
+    say(f"Configuration {report.configuration_hash}.")
