@@ -10,6 +10,9 @@ import sys
 import typer
 
 from app.commands import (
+    app as dashboard,
+)
+from app.commands import (
     coverage,
     data,
     embedding,
@@ -56,6 +59,7 @@ for module in (
     embedding,
     forest,
     interventions,
+    dashboard,
 ):
     module.register(cli)
 

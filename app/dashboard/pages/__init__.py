@@ -1,0 +1,1 @@
+"""The pages. Each module holds one function, ``show(page)``; ``catalogue`` lists them."""
