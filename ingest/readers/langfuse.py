@@ -23,6 +23,7 @@ from ingest.readers.chat_payload import answer_in, asked_in
 from ingest.readers.decoding import REPAIRED
 from ingest.readers.json_values import values
 from ingest.readers.langfuse_spans import TYPES, Trace, facts_of_trace
+from ingest.readers.namesakes import warn_of_namesakes
 from ingest.readers.otlp_flow import follow
 from ingest.readers.otlp_tree import grow
 from ingest.readers.otlp_wire import real_number
@@ -51,7 +52,7 @@ class LangfuseReader:
     format = "langfuse"
     title = "Langfuse export (trace and observations)"
     kind: GraphKind = "run"
-    version = "1"
+    version = "2"
     capabilities = Capabilities(
         time="yes",
         tokens="yes",
@@ -62,6 +63,8 @@ class LangfuseReader:
             "other observations contain them.",
             "Agents are observations of type AGENT, and what agent attributes or LangGraph's "
             "metadata name; without any, one agent stands for all.",
+            "Agents of one name are two where ids of agents or the nodes that lead to them "
+            "differ; else a warning says that they are taken for one.",
             "The method is the trace's name, which Langfuse uses for the kind of workflow.",
             "Scores are kept as evaluations; one that is called correctness, success or the "
             "like is the outcome.",
@@ -137,6 +140,7 @@ class LangfuseReader:
             method=name if isinstance(name, str) else None,
             framework="langgraph" if trace.langgraph else None,
         )
+        warn_of_namesakes(builder, tree, trace.marks)
         for key, label in _KEPT:
             if about.get(key):
                 builder.attributes[label] = about[key]

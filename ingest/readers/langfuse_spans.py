@@ -7,6 +7,7 @@ from ingest.readers.chat_payload import Call, decoded
 from ingest.readers.decoding import text_of
 from ingest.readers.instants import from_iso
 from ingest.readers.langgraph_names import agent_in
+from ingest.readers.namesakes import mark_in, part_namesakes
 from ingest.readers.otlp_attributes import (
     AGENT,
     EVALUATOR,
@@ -54,6 +55,7 @@ class Trace:
         scores: Of the trace and its observations.
         strange: How many observations are no objects.
         langgraph: Whether LangGraph's metadata was found.
+        marks: By observation, what tells its agent from others of its name.
     """
 
     about: dict[str, Any] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class Trace:
     scores: list[Any] = field(default_factory=list)
     strange: int = 0
     langgraph: bool = False
+    marks: dict[str, str] = field(default_factory=dict)
 
     def add(self, observations: Any) -> None:
         """Adds observations; one that is known fills what was missing."""
@@ -99,6 +102,7 @@ def facts_of_trace(identity: str, trace: Trace) -> list[Facts]:
             undecided.add(key)
         book.note(facts, calls)
     settle_agents(found, undecided, trace.about.get("name"))
+    part_namesakes(found.values(), trace.marks)
     book.settle()
     return list(found.values())
 
@@ -137,6 +141,8 @@ def _read(
         or agent_in(metadata)
         or text_at(metadata, "agent_name", "agentName", "agent")
     )
+    if (mark := mark_in(metadata)) is not None:
+        trace.marks[key] = mark
     given = decoded(observation.get("input"))
     put_out = decoded(observation.get("output"))
     kind = text_at(observation, "type") or ""

@@ -33,6 +33,7 @@ from ingest.readers.json_values import values
 from ingest.readers.langgraph_event_runs import TYPES, RunOf, Trace, without_parents
 from ingest.readers.langgraph_names import agent_in
 from ingest.readers.langgraph_own import Inside, own_facts
+from ingest.readers.namesakes import mark_in, part_namesakes
 from ingest.readers.otlp_attributes import AGENT, LLM, Facts
 from ingest.readers.otlp_flow import follow
 from ingest.readers.otlp_tree import grow
@@ -199,6 +200,8 @@ def _facts(identity: str, trace: Trace) -> list[Facts]:
             undecided.add(key)
         book.note(facts, calls)
     settle_agents(found, undecided, None)
+    marks = {key: mark for key, run in trace.runs.items() if (mark := mark_in(run.metadata))}
+    part_namesakes(found.values(), marks)
     _add_own(trace, found, book, scale)
     book.settle()
     return list(found.values())

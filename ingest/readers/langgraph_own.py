@@ -122,7 +122,7 @@ def own_facts(
         end=start + 1,
         category=TOOL if is_tool else LLM,
     )
-    facts.agent = node.agent
+    facts.agent, facts.agent_id = node.agent, node.agent_id
     if is_tool:
         facts.tool = message.name
     calls = read_payload(facts, None, message.raw)

@@ -25,6 +25,7 @@ from ingest.readers.decoding import REPAIRED
 from ingest.readers.instants import from_iso
 from ingest.readers.json_values import values
 from ingest.readers.langgraph_names import agent_in
+from ingest.readers.namesakes import mark_in, part_namesakes, warn_of_namesakes
 from ingest.readers.otlp_attributes import KEPT_CHARACTERS, LLM, TOOL, Facts
 from ingest.readers.otlp_flow import follow
 from ingest.readers.otlp_tree import grow
@@ -63,7 +64,7 @@ class LangSmithReader:
     format = "langsmith"
     title = "LangSmith runs"
     kind: GraphKind = "run"
-    version = "1"
+    version = "2"
     capabilities = Capabilities(
         time="yes",
         tokens="yes",
@@ -73,6 +74,8 @@ class LangSmithReader:
             "Actions are runs of type llm, tool, retriever and embedding, and nodes of "
             "LangGraph with none of them inside; other runs contain them.",
             "Agents are what LangGraph's metadata name; without any, one agent stands for all.",
+            "Agents of one name are two where ids of agents or the nodes that lead to them "
+            "differ; else a warning says that they are taken for one.",
             "The method is the name of the outermost run.",
             "Feedback is kept as evaluations; one that is called correctness, success or the "
             "like is the outcome.",
@@ -144,6 +147,7 @@ class LangSmithReader:
             method=text_at(root, "name"),
             framework="langgraph" if trace.langgraph else None,
         )
+        warn_of_namesakes(builder, tree, trace.marks)
         if (project := text_at(root, "session_name")) is not None:
             builder.attributes["project"] = project
         if (session := text_at(_metadata(root), *_SESSIONS)) is not None:
@@ -166,10 +170,16 @@ LANGSMITH = LangSmithReader()
 
 @dataclass(slots=True)
 class _Trace:
-    """The runs of one trace by id, and whether LangGraph's metadata was found."""
+    """The runs of one trace by id.
+
+    Attributes:
+        langgraph: Whether LangGraph's metadata was found.
+        marks: By run, what tells its agent from others of its name.
+    """
 
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     langgraph: bool = False
+    marks: dict[str, str] = field(default_factory=dict)
 
 
 def _is_run(value: Any) -> bool:
@@ -283,6 +293,7 @@ def _facts(identity: str, trace: _Trace) -> list[Facts]:
             undecided.add(key)
         book.note(facts, calls)
     settle_agents(found, undecided, None)
+    part_namesakes(found.values(), trace.marks)
     book.settle()
     return list(found.values())
 
@@ -315,6 +326,8 @@ def _read(
     )
     facts.status = status if error is None else "error"
     facts.agent = agent_in(metadata) or text_at(metadata, "agent_name")
+    if (mark := mark_in(metadata)) is not None:
+        trace.marks[key] = mark
     facts.extra = extra
     outputs = decoded(run.get("outputs"))
     calls = read_payload(facts, decoded(run.get("inputs")), outputs)

@@ -28,6 +28,7 @@ from ingest.readers.chat_payload import Call, decoded
 from ingest.readers.decoding import REPAIRED
 from ingest.readers.instants import from_iso
 from ingest.readers.json_values import values
+from ingest.readers.namesakes import warn_of_namesakes
 from ingest.readers.otlp_attributes import AGENT, GUARDRAIL, KEPT_CHARACTERS, LLM, TOOL, Facts
 from ingest.readers.otlp_flow import follow
 from ingest.readers.otlp_tree import grow
@@ -73,7 +74,8 @@ class OpenAIAgentsSpansReader:
             "Spans hold words only where the model opens a generation span; elsewhere a turn "
             "is a message without content.",
             "A tool's run is joined to the call of the same name and arguments in its turn.",
-            "Agents are told apart by name: two of one name are one here.",
+            "Agents are told apart by name: spans have no ids of agents. Where two of one name "
+            "seem to be there, a warning says so.",
         ),
     )
 
@@ -136,6 +138,7 @@ class OpenAIAgentsSpansReader:
             method=text_at(trace.about, "workflow_name"),
             framework="openai-agents",
         )
+        warn_of_namesakes(builder, tree, {})
         if builder.task is None:
             builder.name = text_at(trace.about, "workflow_name")
         if (group := text_at(trace.about, "group_id")) is not None:

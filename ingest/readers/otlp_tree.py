@@ -279,11 +279,13 @@ def _find_agents(tree: SpanTree) -> None:
                 visits[place] = place
             owners[place] = callers[place]
     tree.agents = agents.found
-    names = {_plain(agent.name): position for position, agent in enumerate(agents.found)}
+    names: dict[str, list[int]] = {}
+    for position, agent in enumerate(agents.found):
+        names.setdefault(_plain(agent.name), []).append(position)
     for place, kind in enumerate(kinds):
         span = spans[place]
         if kind == "tool_call" and span.tool is not None:
-            target = _handoff(span, names)
+            target = _handoff(tree, place, names)
             if target is not None and target != callers[place]:
                 kinds[place] = "decision"
                 tree.handoffs[place] = target
@@ -297,12 +299,20 @@ def _find_agents(tree: SpanTree) -> None:
             )
 
 
-def _handoff(span: Facts, names: dict[str, int]) -> int | None:
-    """The agent of the run that a tool hands over to, by the tool's name."""
+def _handoff(tree: SpanTree, place: int, names: dict[str, list[int]]) -> int | None:
+    """The agent of the run that a tool hands over to, by the tool's name.
+
+    Of several with that name it is the one that is at work next, else the last one.
+    """
+    span = tree.spans[place]
     if span.category != TOOL or span.tool is None:
         return None
     found = _HANDOFF.fullmatch(span.tool)
-    return names.get(_plain(found["agent"])) if found else None
+    known = names.get(_plain(found["agent"]), []) if found else []
+    if len(known) < 2:
+        return known[0] if known else None
+    callers = tree.callers[place + 1 :]
+    return next((agent for agent in callers if agent in known), known[-1])
 
 
 def _plain(name: str) -> str:
