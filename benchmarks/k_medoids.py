@@ -27,7 +27,7 @@ PAIRS = 4
 """Parts of these runs, each beside a call of ours."""
 
 REPEATS = 3
-STARTS: tuple[Literal["auto"] | int, ...] = ("auto", 1, 10)
+STARTS: tuple[Literal["auto"] | int, ...] = ("auto", 10)
 KINDS = ("one cloud", "25 groups")
 UNREACHED = float("inf")
 FEWEST = 200
@@ -87,8 +87,8 @@ def weighted(sizes: list[int]) -> Table:
             "weight, so that its loss is the weighted one. It runs on as many threads as it "
             f"likes, masgraph on one. Ratios are medians of {PAIRS} pairs: "
             f"{RUNS // PAIRS} runs of theirs, one call of ours, and so on in turn. `auto` is "
-            "the default: it makes starts until three rounds of four found nothing better; the "
-            "number in brackets says how many it made.",
+            "the default: it makes starts until ten in a row found nothing better; the number "
+            "in brackets says how many it made.",
         ],
     )
     try:

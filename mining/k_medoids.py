@@ -49,10 +49,10 @@ def solve(
 ) -> MedoidSolution:
     """Finds k medoids, keeping the lowest loss over several starts.
 
-    By default (``auto``) four starts are made, and then rounds of four that replace some of
-    the best solution's medoids and improve the rest, until three rounds in a row found nothing
-    better, or 100 starts were made (:meth:`mining.k_medoids_search.MedoidSearch.until_calm`).
-    With a number, so many starts are made, each of its own.
+    By default (``auto``) four starts are made, and then starts that replace some medoids of
+    the best solution so far, until ten in a row found nothing better or 100 were made
+    (:meth:`mining.k_medoids_search.MedoidSearch.until_calm`). With a number, so many starts
+    are made, each of its own.
 
     With ``fasterpam`` no single swap of a medoid lowers the result's loss; with
     ``alternate`` no reassignment and no better centre of a cluster does, as in MAC-Bench.

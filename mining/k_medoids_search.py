@@ -1,6 +1,6 @@
 """From starts to a solution: starts of their own, or a few and then changes of the best."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +14,11 @@ from mining import k_medoids_kernel as kernel
 RELATIVE_GAIN = 1e-12
 """The share of the loss that a swap must save: less is rounding."""
 
-ROUND = 4
-"""Starts that are made from the same best solution; so many may run at once."""
+FIRST_STARTS = 4
+"""Starts of their own before the best solution is changed."""
 
-CALM_ROUNDS = 3
-"""Rounds without a better solution after which a search of its own accord ends."""
+CALM_STARTS = 10
+"""Starts in a row without a better solution after which a search of its own accord ends."""
 
 MOST_STARTS = 100
 """Where it ends in any case."""
@@ -47,16 +47,18 @@ class MedoidSolution:
     starts: int = 1
 
 
-def solution_of(
-    matrix: Any, weights: Any, medoids: Any, iterations: int, starts: int = 1
-) -> MedoidSolution:
+def solution_of(matrix: Any, weights: Any, medoids: Any, iterations: int) -> MedoidSolution:
     """Labels and loss of medoids."""
     chosen = numpy.sort(numpy.asarray(medoids, numpy.intp))
     rows = matrix[chosen]
     labels = rows.argmin(axis=0)
     labels[chosen] = numpy.arange(len(chosen))
     loss = float((rows.min(axis=0).astype(numpy.float64) * weights).sum())
-    return MedoidSolution(chosen, labels, loss, iterations, starts)
+    return MedoidSolution(chosen, labels, loss, iterations)
+
+
+def _counted(best: MedoidSolution, starts: int) -> MedoidSolution:
+    return MedoidSolution(best.medoids, best.labels, best.loss, best.iterations, starts)
 
 
 class MedoidSearch:
@@ -105,31 +107,36 @@ class MedoidSearch:
 
     def from_starts(self, start: str, count: int) -> MedoidSolution:
         """The best of so many starts, each of its own."""
-        return self._best(range(count), lambda generator: self._begin(start, generator))
+        found = list(self._tried(range(count), lambda random: self._begin(start, random)))
+        return _counted(min(found, key=lambda one: one.loss), count)
 
     def until_calm(self, start: str) -> MedoidSolution:
-        """A first round of starts of their own, then rounds that change the best so far.
+        """A few starts of their own, then starts that change the best so far.
 
         Each later start replaces one to ``CHANGED_SHARE`` of the best solution's medoids by
         points that are drawn, and is improved from there. The search ends after
-        ``CALM_ROUNDS`` rounds that found nothing better, or with ``MOST_STARTS`` starts.
+        ``CALM_STARTS`` starts in a row that found nothing better, or ``MOST_STARTS`` in all.
 
         Source: iterated local search; Lourenço, Martin and Stützle, "Iterated local search",
         Handbook of Metaheuristics, 2003, section 2, with the criterion "better".
         """
-        best = self.from_starts(start, ROUND)
+        best = self.from_starts(start, FIRST_STARTS)
+        made, calm = FIRST_STARTS, 0
         if self.k == len(self.candidates):
             return best
-        made, calm = ROUND, 0
-        while calm < CALM_ROUNDS and made < MOST_STARTS:
-            found = self._changed(best, range(made, made + ROUND))
-            made += ROUND
-            calm += 1
-            if found.loss < best.loss * (1 - RELATIVE_GAIN):
-                best, calm = found, 0
-        return MedoidSolution(best.medoids, best.labels, best.loss, best.iterations, made)
+        while calm < CALM_STARTS and made < MOST_STARTS:
+            # As many as threads are made ahead. Where one is better, those after it are made
+            # again from there, so that the number of threads does not show in the result.
+            ahead = min(self._threads, CALM_STARTS - calm, MOST_STARTS - made)
+            for found in self._changed(best, range(made, made + ahead)):
+                made += 1
+                calm += 1
+                if found.loss < best.loss * (1 - RELATIVE_GAIN):
+                    best, calm = found, 0
+                    break
+        return _counted(best, made)
 
-    def _changed(self, best: MedoidSolution, numbers: range) -> MedoidSolution:
+    def _changed(self, best: MedoidSolution, numbers: range) -> Iterator[MedoidSolution]:
         free = numpy.setdiff1d(self.candidates, best.medoids)
         most = min(max(1, round(CHANGED_SHARE * self.k)), len(free))
 
@@ -142,24 +149,22 @@ class MedoidSearch:
 
         # One that was stopped early may not be the end of the search yet.
         ended = best.iterations < self._max_iterations
-        return self._best(numbers, begin, best.medoids if ended else None)
+        return self._tried(numbers, begin, best.medoids if ended else None)
 
-    def _best(
+    def _tried(
         self, numbers: range, begin: Callable[[Any], Any], known: Any = None
-    ) -> MedoidSolution:
+    ) -> Iterator[MedoidSolution]:
+        """Makes starts, in order."""
+
         def attempt(number: int) -> MedoidSolution:
             generator = self._generator(number)
             return self._improved(begin(generator), generator, known)
 
         if self._threads > 1 and len(numbers) > 1:
             with ThreadPoolExecutor(min(self._threads, len(numbers))) as pool:
-                found = list(pool.map(attempt, numbers))
+                yield from pool.map(attempt, numbers)
         else:
-            found = [attempt(number) for number in numbers]
-        best = min(found, key=lambda one: one.loss)
-        return MedoidSolution(
-            best.medoids, best.labels, best.loss, best.iterations, len(numbers)
-        )
+            yield from map(attempt, numbers)
 
     def _generator(self, number: int) -> Any:
         return numpy.random.default_rng([*self._seeds, number])

@@ -162,8 +162,8 @@ def test_by_default_starts_go_on_until_nothing_better_is_found(solver):
     rows, _ = make_blobs(200, centers=5, cluster_std=0.2, random_state=2)
     plain = cdist(rows, rows)
     easy = solve(plain, 5, solver=solver)
-    # The first round, and three that find nothing better.
-    assert easy.starts == 16
+    # Four of their own, and ten that find nothing better.
+    assert easy.starts == 14
     counts = []
     for seed in range(6):
         hard, weights, _ = random_instance(seed, points=200, columns=5)
@@ -172,11 +172,11 @@ def test_by_default_starts_go_on_until_nothing_better_is_found(solver):
         if solver == "fasterpam":
             many = solve(hard, 20, weights, starts=200, seed=1)
             assert found.loss <= many.loss * 1.002
-    assert max(counts) > 16
-    assert all(16 <= count <= 100 and count % 4 == 0 for count in counts)
+    assert max(counts) > 14
+    assert all(14 <= count <= 100 for count in counts)
 
 
-def test_a_search_of_its_own_accord_never_ends_above_its_first_round():
+def test_a_search_of_its_own_accord_never_ends_above_its_first_starts():
     for seed in range(30):
         distances, weights, _ = random_instance(seed, points=80, columns=4)
         first = solve(distances, 9, weights, seed=seed, starts=4)
