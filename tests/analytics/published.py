@@ -135,3 +135,58 @@ MASTRACE_TABLE_2 = {
         (53.00, 3.00),
     ),
 }
+
+# OpenMAS-GCom, sections 4.E-4.H: reference score, modified score, points lost and percent
+# retained, in percent; None where the paper does not print one.
+OPENMAS_REWIRING = {
+    "10%": (81.88, 81.21, None, None),
+    "30%": (81.88, 79.54, None, None),
+    "50%": (81.88, 77.21, None, None),
+    "70%": (81.88, 74.99, 6.89, 91.59),
+}
+OPENMAS_REMOVAL = {
+    "No critic": (81.88, 81.30, 0.58, None),
+    "No specialist": (81.88, 78.30, 3.58, None),
+    "Expert only": (81.88, 75.59, 6.29, None),
+}
+OPENMAS_CORRUPTION = {
+    "MAD": (85.30, 44.41, None, 52.06),
+    "VeriMap": (85.50, 54.59, None, 63.85),
+}
+OPENMAS_FAILURES = {
+    "GoAgent": (84.22, 76.80, 7.42, None),
+    "AutoGen": (83.82, 73.80, 10.02, None),
+}
+
+# OpenMAS-GCom, Table 14: the paper prints code b, but its own formula gives another number.
+OPENMAS_MISPRINT = ("Qwen", "PubMedQA", 80.70, 3000, 1.25, 0.72)
+
+# MAC-Bench, Table 9: goals passed (allocation, finance, appointments, handover) and progress
+# score in percent.
+MACBENCH_TABLE_9 = {
+    "Reference": ((True, True, True, True), 100),
+    "Stale handover": ((True, True, True, False), 75),
+    "Repaired handover": ((True, True, True, True), 100),
+    "Remove allocation": ((False, True, False, False), 25),
+    "Remove finance": ((True, False, True, False), 50),
+    "Remove appointments": ((True, True, False, False), 50),
+}
+
+# MAC-Bench, appendix D.4: goals passed of all, and progress score in percent.
+MACBENCH_D4 = {
+    "university conflict": (5, 6, 83.3),
+    "riverbank conflict": (4, 5, 80.0),
+    "Lark tokens": (4, 5, 80.0),
+    "Jinja arguments": (3, 5, 60.0),
+}
+
+# MAC-Bench, Table 7: objects of a relation between agents; inconsistent ones at the first
+# comparable state and at the end.
+MACBENCH_TABLE_7 = {
+    "Radio rights -> text": (24, 24, 24),
+    "Market eligibility -> handover": (84, 72, 72),
+    "Market allocation -> inspections": (48, 39, 39),
+    "Radio schedule -> staffing": (12, 12, 12),
+    "Conservation schedule -> staffing": (32, 0, 0),
+    "Training bookings -> calendar": (20, 11, 6),
+}

@@ -1,0 +1,112 @@
+"""``masgraph interventions links``: who may write to whom, and who did."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from app.commands.options import (
+    DatasetOption,
+    JsonOption,
+    MethodOption,
+    QuietOption,
+    StoreOption,
+    TaskOption,
+    opened,
+)
+from app.output import print_json, print_table, progress, say
+from graphstore.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from analytics.execution_report import ExecutionReport, ExecutionSummary
+
+SHOWN_LINKS = 20
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Print the result, store no report.")
+]
+ProjectionOption = Annotated[
+    Literal["exchange", "message", "consumption"],
+    typer.Option(help="What makes an executed link: a message, its use, or either."),
+]
+
+
+def links(
+    store: StoreOption = None,
+    dataset: DatasetOption = None,
+    method: MethodOption = None,
+    task: TaskOption = None,
+    projection: ProjectionOption = "exchange",
+    dry_run: DryRunOption = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Show which permitted links carried messages, which others did, and who wrote to whom."""
+    from analytics.execution import ExecutionConfiguration
+    from app import intervention_jobs
+    from app.jobs import Selection
+
+    with (
+        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        progress("counting messages", quiet=quiet or json) as reporter,
+    ):
+        report = intervention_jobs.execution(
+            graph_store,
+            ExecutionConfiguration(projection=projection),
+            selection=Selection(dataset, method, task),
+            save=not dry_run,
+            progress=reporter,
+        )
+    if json:
+        print_json(report.to_dict())
+        return
+    if not report.rows:
+        raise NotFoundError("no run matches: see what is there with  masgraph stats")
+    _print_links(report)
+    if not quiet:
+        without = sum(row.used_links is None for row in report.rows)
+        if without:
+            say(
+                f"{without:,} of {len(report.rows):,} runs name no organization whose units "
+                "their agents play."
+            )
+        say(f"Configuration {report.configuration_hash}.")
+
+
+def _print_links(report: "ExecutionReport") -> None:
+    summaries = report.by_method()
+    print_table(
+        ("method", "runs", "organizations", "links_used", "not_permitted", "messages"),
+        [
+            (one.method, one.runs, one.organizations, one.share_used, *_counts(one))
+            for one in summaries
+        ],
+        title="Permitted and executed links; means over runs",
+    )
+    traffic = [
+        (one.method, pair["source"], pair["target"], pair["messages"])
+        for one in summaries
+        for pair in sorted(one.roles, key=lambda pair: -pair["messages"])
+    ]
+    if traffic:
+        print_table(
+            ("method", "from_role", "to_role", "messages_a_run"),
+            traffic,
+            title="Messages from role to role",
+        )
+    odd = [
+        (one.method, link["source"], link["target"], link["permitted"], link["messages"])
+        for one in summaries
+        for link in one.links
+        if link["permitted"] != (link["messages"] > 0)
+    ]
+    if odd:
+        print_table(
+            ("method", "from", "to", "permitted", "messages"),
+            odd[:SHOWN_LINKS],
+            title="Permitted links without a message, and messages without a permitted link",
+        )
+        if len(odd) > SHOWN_LINKS:
+            say(f"{len(odd) - SHOWN_LINKS:,} more: --json names them.")
+
+
+def _counts(summary: "ExecutionSummary") -> tuple[float | None, float]:
+    return summary.unpermitted_links, summary.messages
