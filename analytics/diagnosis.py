@@ -50,6 +50,8 @@ class Parting:
         index: Of the first action that has no counterpart there, or whose counterpart has
             another label or consumes other outputs; None where the graph is the reference,
             or a part of it that stops early.
+        after: Of the action after which it parts: the one before, or the last one of a graph
+            that stops early; None where they part at once, or never.
         action: Role and kind of that action.
         agent: Name of the agent that performed it.
         matched: Actions that have a counterpart.
@@ -60,6 +62,7 @@ class Parting:
 
     reference: str
     index: int | None
+    after: int | None
     action: str | None
     agent: str | None
     matched: int
@@ -82,9 +85,11 @@ def parting(
     index = found.first_divergence
     node = None if index is None else graph.nodes[index]
     names = {agent.id: agent.name for agent in graph.agents}
+    after = len(graph.nodes) - 1 if index is None and found.missing else (index or 0) - 1
     return Parting(
         reference=reference.id,
         index=index,
+        after=None if after < 0 else after,
         action=None if node is None else f"{node.role} {node.kind}",
         agent=None if node is None or node.agent is None else names[node.agent],
         matched=len(found.matched),

@@ -34,6 +34,8 @@ class DiagnosisRow:
         best_similarity: 0 to 1.
         best_reference: Id of the nearest reference.
         parts_at: Index of the action at which it parts from that reference.
+        parts_after: Index of the action after which it does: the one before, or its last where
+            it stops early.
         parts_action: Role and kind of the action.
         parts_agent: Name of its agent.
         matched: Actions that have a counterpart in the reference.
@@ -55,6 +57,7 @@ class DiagnosisRow:
     best_similarity: float | None
     best_reference: str | None
     parts_at: int | None
+    parts_after: int | None
     parts_action: str | None
     parts_agent: str | None
     matched: int | None
@@ -91,15 +94,13 @@ class DiagnosisReport:
         found = []
         for _, rows in sorted(groups.items()):
             quadrants = Counter(row.diagnosis for row in rows)
-            found.append(
-                {
-                    "method": rows[0].method,
-                    "runs": len(rows),
-                    "compared": sum(row.forest_level is not None for row in rows),
-                    **{name: quadrants[name] for name in DIAGNOSES},
-                    "undecided": quadrants[None],
-                }
-            )
+            line: dict[str, Any] = {
+                "method": rows[0].method,
+                "runs": len(rows),
+                "compared": sum(row.forest_level is not None for row in rows),
+            }
+            line.update((name, quadrants[name]) for name in DIAGNOSES)
+            found.append({**line, "undecided": quadrants[None]})
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,6 +165,7 @@ class Diagnostician:
             best_similarity=score.best_similarity,
             best_reference=score.best_reference,
             parts_at=None if parted is None else parted.index,
+            parts_after=None if parted is None else parted.after,
             parts_action=None if parted is None else parted.action,
             parts_agent=None if parted is None else parted.agent,
             matched=None if parted is None else parted.matched,
@@ -173,7 +175,7 @@ class Diagnostician:
             mistake_agent=outcome.mistake_agent,
         )
         self._rows.append(row)
-        labelled = labelled_run(graph, row.parts_at)
+        labelled = labelled_run(graph, row.parts_at, row.parts_after)
         if labelled is not None:
             self._labelled.append(labelled)
         return row

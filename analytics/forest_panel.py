@@ -279,6 +279,11 @@ class ForestEvaluation(Evaluation):
 
     missing_references: tuple[str, ...] = ()
 
+    @property
+    def compared(self) -> int:
+        """Number of runs that were compared with a forest."""
+        return sum(getattr(row, "forest", None) is not None for row in self.rows)
+
 
 def forest_row(
     graph: CollaborationGraph,

@@ -16,7 +16,7 @@ from graphstore.model import CollaborationGraph
 if TYPE_CHECKING:
     import pandas
 
-Strategy = Literal["parting", "random", "first", "last", "busiest"]
+Strategy = Literal["parts_at", "parts_after", "random", "first", "last", "busiest"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 
@@ -63,7 +63,7 @@ class StrategyAccuracy:
         answered: Those for which it names an action; the others count as wrong.
         step: Share of runs in which the action is right.
         agent: Share of runs in which the action's agent is right.
-        step_gain: Mean of what ``parting`` has beyond this strategy, run by run.
+        step_gain: Mean of what ``parts_at`` has beyond this strategy, run by run.
         agent_gain: Likewise.
     """
 
@@ -123,7 +123,9 @@ class MistakeReport:
         return pandas.DataFrame(lines)
 
 
-def labelled_run(graph: CollaborationGraph, parting: int | None) -> LabelledRun | None:
+def labelled_run(
+    graph: CollaborationGraph, parts_at: int | None, parts_after: int | None
+) -> LabelledRun | None:
     """What each strategy makes of a run.
 
     The strategies that know nothing choose among the actions of agents, not of tools, humans
@@ -133,9 +135,10 @@ def labelled_run(graph: CollaborationGraph, parting: int | None) -> LabelledRun 
 
     Args:
         graph: A run.
-        parting: Index of the action at which it parts from its best reference
-            (:func:`analytics.similarity.alignment.AlignmentMeasure.align`); None where it
-            does not, or has no reference.
+        parts_at: Index of the action at which it parts from its best reference
+            (:class:`analytics.diagnosis.Parting`); None where it does not, or has no
+            reference.
+        parts_after: Index of the action after which it does, likewise.
 
     Returns:
         None where no mistake is labelled, or nobody acted.
@@ -168,7 +171,8 @@ def labelled_run(graph: CollaborationGraph, parting: int | None) -> LabelledRun 
     # Of equal counts, the one that was met first.
     busiest = max(counts, key=lambda one: counts[one])
     chosen: dict[Strategy, Sequence[int]] = {
-        "parting": [] if parting is None else [parting],
+        "parts_at": [] if parts_at is None else [parts_at],
+        "parts_after": [] if parts_after is None else [parts_after],
         "random": agents,
         "first": agents[:1],
         "last": agents[-1:],

@@ -310,7 +310,8 @@ def demo(
 ) -> None:
     """Put the example data into a store, mine it, measure it and write a report."""
     from app import jobs
-    from app.commands.measure import print_by_method, print_motifs
+    from app.commands.evaluation import print_by_method
+    from app.commands.measure import print_motifs
     from app.report import write_report
     from ingest import pipeline
 

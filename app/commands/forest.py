@@ -424,6 +424,7 @@ SHOWN_OF_A_RUN = (
     "percentile",
     "best_reference",
     "parts_at",
+    "parts_after",
     "parts_action",
     "parts_agent",
     "mistake_step",
@@ -438,7 +439,7 @@ def _print_mistakes(report: "DiagnosisReport") -> None:
         [
             (
                 row.method or "all methods",
-                row.strategy,
+                row.strategy.replace("_", " "),
                 row.runs,
                 row.answered,
                 row.step.estimate,

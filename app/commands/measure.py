@@ -1,4 +1,4 @@
-"""``masgraph evaluate``, ``mine`` and ``report``: from what is stored to what it means."""
+"""``masgraph mine`` and ``report``: from what is stored to what it means."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,24 +20,11 @@ from graphstore.errors import NotFoundError, UsageError
 from graphstore.model import GraphKind
 
 if TYPE_CHECKING:
-    from analytics.panel import Evaluation
     from mining.library import Library
     from mining.motifs import MotifLibrary
     from mining.significance import Significance
 
 KINDS: tuple[GraphKind, ...] = ("run", "decomposition")
-SHOWN_METRICS = (
-    "success",
-    "score",
-    "density",
-    "reachable_pair_fraction",
-    "average_path_length",
-    "normalized_source_entropy",
-    "node_validity",
-    "content_redundancy",
-    "actions",
-    "tokens_out",
-)
 SHOWN_REASONS = 5
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Print the result, store nothing.")
@@ -46,92 +33,8 @@ DryRunOption = Annotated[
 
 def register(cli: typer.Typer) -> None:
     """Adds the commands of this module."""
-    cli.command("evaluate")(evaluate)
     cli.command("mine")(mine)
     cli.command("report")(report)
-
-
-def evaluate(
-    store: StoreOption = None,
-    dataset: DatasetOption = None,
-    method: MethodOption = None,
-    task: TaskOption = None,
-    projection: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="What makes an edge of the executed graph: exchange, message, consumption or "
-            "action.",
-        ),
-    ] = None,
-    by_run: Annotated[
-        bool, typer.Option("--by-run", help="A line for each run, not for each method.")
-    ] = False,
-    dry_run: DryRunOption = False,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
-) -> None:
-    """Measure the structure of runs: density, reachability, path length, entropy, ..."""
-    from analytics.panel import PanelConfiguration
-    from app import jobs
-
-    configuration = PanelConfiguration(**({"projection": projection} if projection else {}))  # type: ignore[arg-type]
-    selection = jobs.Selection(dataset, method, task)
-    with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
-        progress("evaluating", quiet=quiet or json) as reporter,
-    ):
-        result = jobs.evaluate(
-            graph_store,
-            configuration,
-            selection=selection,
-            save=not dry_run,
-            progress=reporter,
-        )
-    if json:
-        print_json(result.to_dict())
-        return
-    if not result.rows:
-        raise NotFoundError("no run matches: see what is there with  masgraph stats")
-    if by_run:
-        _print_by_run(result)
-    else:
-        print_by_method(result)
-    if not quiet:
-        _say_what_is_missing(result)
-
-
-def _print_by_run(result: "Evaluation") -> None:
-    print_table(
-        ("run", "task", "method", *SHOWN_METRICS),
-        [
-            (row.run, row.task, row.method, *(getattr(row, name) for name in SHOWN_METRICS))
-            for row in result.rows
-        ],
-    )
-
-
-def print_by_method(result: "Evaluation") -> None:
-    """Prints a line for each method: means over the runs that have a value."""
-    print_table(
-        ("method", "runs", "tasks", *SHOWN_METRICS),
-        [
-            (row.method, row.runs, row.tasks, *(row.means[name] for name in SHOWN_METRICS))
-            for row in result.by_method()
-        ],
-        title="Means over the runs that have a value",
-    )
-
-
-def _say_what_is_missing(result: "Evaluation") -> None:
-    unknown = sum(row.success is None for row in result.rows)
-    if unknown:
-        say(f"{unknown} of {len(result.rows)} runs do not say whether they succeeded.")
-    guessed = sum(row.inferred_edges for row in result.rows)
-    edges = sum(row.edges for row in result.rows)
-    if guessed:
-        say(f"{guessed:,} of {edges:,} edges ({guessed / edges:.0%}) were inferred by readers.")
-    say(f"Configuration {result.configuration_hash}.")
 
 
 def mine(
