@@ -17,9 +17,11 @@ COLOURS = (
     "#0f7f8c",
     "#555f6b",
 )
+DASHES = ("", "", "", "7 3", "2 3", "9 3 2 3", "4 4", "1 2")
+"""Later curves are broken, so that one below shows where two are equal."""
 COLUMNS = 3
 _PANEL, _GAP, _LEFT = (230, 150), (40, 52), 52
-_TOP, _LEGEND, _FOOT = 56, 46, 24
+_TOP = 56
 
 
 def perturbation_svg(study: "PerturbationStudy") -> str:
@@ -44,7 +46,7 @@ def perturbation_svg(study: "PerturbationStudy") -> str:
     parts.append(
         text(
             _LEFT,
-            y + 14,
+            y - 6,
             f"{study.graphs:,} graphs of {study.tasks:,} tasks. Lines: means. Bands: "
             f"{study.configuration['bootstrap']['confidence']:.0%} bootstrap over "
             f"{study.resampled}s.",
@@ -52,7 +54,7 @@ def perturbation_svg(study: "PerturbationStudy") -> str:
         )
     )
     width = _LEFT + COLUMNS * (_PANEL[0] + _GAP[0])
-    return document(width, round(y + _FOOT), _in_words(study), parts)
+    return document(width, round(y + 10), _in_words(study), parts)
 
 
 def _quantities(study: "PerturbationStudy", kind: str) -> list[str]:
@@ -92,24 +94,33 @@ def _block(
     study: "PerturbationStudy", title: str, quantities: list[str], top: float
 ) -> tuple[list[str], float]:
     """Panels of the quantities, and where they end."""
-    colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(quantities)}
+    looks = {
+        name: (COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)])
+        for place, name in enumerate(quantities)
+    }
     parts = [text(_LEFT, top + 24, title, "title")]
     x = float(_LEFT)
-    for name, colour in colours.items():
+    for name, (colour, dashes) in looks.items():
         label = name.replace("_", " ")
-        parts.append(text(x, top + 42, label, colour=colour))
-        x += 7.0 * len(label) + 18
+        sample = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes or "none"}"'
+        parts.append(line(x, top + 38, x + 18, top + 38, sample))
+        parts.append(text(x + 23, top + 42, label, colour=colour))
+        x += 6.5 * len(label) + 38
     edits = list(dict.fromkeys(one.edit for one in study.responses))
     for place, edit in enumerate(edits):
         left = _LEFT + (place % COLUMNS) * (_PANEL[0] + _GAP[0])
         upper = top + _TOP + 20 + (place // COLUMNS) * (_PANEL[1] + _GAP[1])
-        parts += _panel(study, edit, colours, left, upper)
+        parts += _panel(study, edit, looks, left, upper)
     rows = -(-len(edits) // COLUMNS)
     return parts, top + _TOP + 20 + rows * (_PANEL[1] + _GAP[1])
 
 
 def _panel(
-    study: "PerturbationStudy", edit: str, colours: dict[str, str], left: float, top: float
+    study: "PerturbationStudy",
+    edit: str,
+    looks: dict[str, tuple[str, str]],
+    left: float,
+    top: float,
 ) -> list[str]:
     width, height = _PANEL
     largest: float = max(study.configuration["rates"])
@@ -130,7 +141,7 @@ def _panel(
         text(at(rate), top + height + 15, f"{rate:.0%}", "small", "middle")
         for rate in (0.0, largest)
     ]
-    for name, colour in colours.items():
+    for name, (colour, dashes) in looks.items():
         found = study.response(name, edit)
         points: list[BandPoint] = []
         for point in found.points:
@@ -139,5 +150,6 @@ def _panel(
                 continue
             ends = [None if end is None else level(end) for end in (value.low, value.high)]
             points.append((at(point.rate), ends[0], level(value.estimate), ends[1]))
-        parts += banded_curve(points, colour, f"{name}: {found.verdict or 'not known'}")
+        hint = f"{name}: {found.verdict or 'not known'}"
+        parts += banded_curve(points, colour, hint, dashes)
     return parts

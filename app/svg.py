@@ -61,13 +61,16 @@ def line(x1: float, y1: float, x2: float, y2: float, attributes: str) -> str:
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {attributes}/>'
 
 
-def banded_curve(points: Sequence[BandPoint], colour: str, title: str = "") -> list[str]:
+def banded_curve(
+    points: Sequence[BandPoint], colour: str, title: str = "", dashes: str = ""
+) -> list[str]:
     """A curve with its points and, where every point has one, its band.
 
     Args:
         points: From left to right, in pixels.
         colour: Of the curve.
         title: Shown where a pointer rests on the curve.
+        dashes: Lengths of line and gap, as in ``"6 3"``; a whole line where empty.
     """
     if not points:
         return []
@@ -79,10 +82,11 @@ def banded_curve(points: Sequence[BandPoint], colour: str, title: str = "") -> l
         parts.append(f'<polygon points="{corners}" fill="{colour}" fill-opacity="0.15"/>')
     if len(points) > 1:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, _, y, _ in points)
+        broken = f' stroke-dasharray="{dashes}"' if dashes else ""
         hint = f"<title>{escape(title)}</title>" if title else ""
         parts.append(
-            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2">'
-            f"{hint}</polyline>"
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"'
+            f"{broken}>{hint}</polyline>"
         )
     parts += [
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, _, y, _ in points

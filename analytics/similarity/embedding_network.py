@@ -69,7 +69,10 @@ def train(
         center=raw.mean(axis=0),
         scale=numpy.maximum(deviations, floor if floor else 1.0),
         losses=losses,
-        versions={"torch": torch.__version__, "torch-geometric": torch_geometric.__version__},
+        versions={
+            "torch": str(torch.__version__),
+            "torch-geometric": str(torch_geometric.__version__),
+        },
     )
 
 

@@ -313,7 +313,8 @@ def suitability(
         document = result.to_dict()
         say(
             f"{document['suitable']:,} of {len(result.tasks):,} tasks are suitable, "
-            f"{document['unsuitable']:,} are not, for {document['not_known']:,} it is not known."
+            f"{document['unsuitable']:,} are not; of {document['not_known']:,} a value is "
+            "missing."
         )
         say(f"Configuration {result.configuration_hash}.")
 
