@@ -186,6 +186,9 @@ class Sparse:
         """Mappings to begin with."""
         yield numpy.arange(self._terms.rows, dtype=numpy.int64)
         yield self._ordered
+        near, far = self._terms.pairing.degrees
+        shared = numpy.minimum(near[self._rows], far[self._columns]).sum(axis=1)
+        yield self._solve(self._own - shared)
 
     def next(self, mapping: Mapping) -> Mapping:
         """The assignment that the edges kept by a mapping make cheapest."""
