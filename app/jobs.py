@@ -22,9 +22,6 @@ Progress = Callable[[float, float | None, str], None]
 RESULT_BATCH = 5_000
 """Results that share a transaction."""
 
-OCCURRENCE_RELATIONS = 1_000_000
-"""How many ``OCCURS_IN`` relations a library keeps, the best supported motifs first."""
-
 MANY = 1_000_000_000
 """More rows than any store holds: no limit."""
 
@@ -141,18 +138,17 @@ def mine(
     *,
     kind: GraphKind = "run",
     selection: Selection | None = None,
-    save: bool = True,
     progress: Progress = no_progress,
 ) -> "MotifLibrary":
-    """Mines the motifs of a store and keeps them there.
+    """The motifs of a store alone. Nothing is written: that is the library's job.
+
+    :func:`app.library_jobs.mine_library` finds and keeps them with types and rules.
 
     Args:
         store: Where the graphs are.
         configuration: Sizes, thresholds, labels.
         kind: Runs or decompositions.
         selection: Which of them.
-        save: Whether a ``Library`` with its motifs is written. It takes the place of what
-            was mined before under the same configuration from the same selection.
         progress: Receives the number of graphs done.
     """
     from mining.motifs import mine_motifs
@@ -165,115 +161,9 @@ def mine(
             yield graph
             progress(done, total, "")
 
-    library = mine_motifs(counted(), configuration)
-    if save:
-        library_id = motif_library_id(library, kind, chosen)
-        store.write_results(
-            _motif_rows(library, library_id, kind, chosen),
-            replace=_stored_motifs(store, library_id),
-        )
-        store.checkpoint()
-    return library
+    return mine_motifs(counted(), configuration)
 
 
 def graph_label_of(kind: GraphKind) -> str:
     """The label of the node that stands for a graph of that kind."""
     return "Run" if kind == "run" else "Decomposition"
-
-
-def motif_library_id(library: "MotifLibrary", kind: GraphKind, selection: Selection) -> str:
-    """Id in the store: one library for each configuration, kind and selection."""
-    parts = (kind, library.configuration_hash, canonical_json(asdict(selection)))
-    return f"library-{digest(*parts)}"
-
-
-def _stored_motifs(store: GraphStore, library_id: str) -> Rows:
-    """What a library that is mined again replaces."""
-    from graphstore.queries import bind, saved_query
-
-    saved = saved_query("motifs-by-support")
-    parameters = bind(saved, {"library": library_id, "limit": MANY})
-    found = store.query(saved.cypher, parameters, timeout=600.0, row_limit=MANY)
-    rows = Rows()
-    for record in found.records():
-        rows.node("Motif", {"id": record["motif"]})
-    return rows
-
-
-def _motif_rows(
-    library: "MotifLibrary", library_id: str, kind: GraphKind, selection: Selection
-) -> Rows:
-    rows = Rows()
-    ids = [f"motif-{digest(library_id, motif.canonical_form)}" for motif in library.motifs]
-    label = graph_label_of(kind)
-    for motif, name in zip(library.motifs, ids, strict=True):
-        rows.node(
-            "Motif",
-            {
-                "id": name,
-                "name": motif.description,
-                "canonical_form": motif.canonical_form,
-                "shape": motif.shape,
-                "size": motif.size,
-                "scope": kind,
-                "labels": list(motif.labels),
-                "occurrence_count": motif.occurrence_count,
-                "graph_support": motif.graph_support,
-                "task_support": motif.task_support,
-                "configuration_hash": library.configuration_hash,
-            },
-        )
-        rows.relate("CONTAINS", "Library", "Motif", {"source": library_id, "target": name})
-    kept = 0
-    for occurrence in library.occurrences():
-        if kept == OCCURRENCE_RELATIONS:
-            break
-        kept += 1
-        rows.relate(
-            "OCCURS_IN",
-            "Motif",
-            label,
-            {
-                "source": ids[occurrence.motif],
-                "target": library.graphs[occurrence.graph].id,
-                "count": occurrence.count,
-                "nodes": canonical_json(occurrence.nodes),
-            },
-        )
-    rows.node(
-        "Library",
-        {
-            "id": library_id,
-            "name": f"motifs of {kind}s",
-            "kind": "motifs",
-            "configuration": canonical_json(library.configuration),
-            "configuration_hash": library.configuration_hash,
-            "summary": canonical_json(motif_summary(library, kind, selection, kept)),
-        },
-    )
-    return rows
-
-
-def motif_summary(
-    library: "MotifLibrary", kind: GraphKind, selection: Selection, stored: int | None = None
-) -> dict[str, Any]:
-    """What a mining job found, in numbers.
-
-    Args:
-        library: The result.
-        kind: Runs or decompositions.
-        selection: Which of them.
-        stored: Number of ``OCCURS_IN`` relations that were written, None for none.
-    """
-    return {
-        "kind": kind,
-        "selection": asdict(selection),
-        "hash": library.hash,
-        "graphs": len(library.graphs),
-        "skipped": [{"graph": one.id, "reason": one.skipped} for one in library.skipped],
-        "motifs": len(library.motifs),
-        "dropped_motifs": library.dropped_motifs,
-        "occurrences": sum(motif.occurrence_count for motif in library.motifs),
-        "dropped_occurrences": library.dropped_occurrences,
-        "stored_occurrence_relations": stored,
-    }

@@ -1,6 +1,6 @@
 """A mined library as rows of a store."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphstore.identity import canonical_json, digest
@@ -10,6 +10,7 @@ from mining.library_mining import MinedLibrary
 from mining.library_parts import split_library
 from mining.rules import rule_text
 from mining.significance import Significance
+from mining.templates import CouplingTemplate, IntegrationTemplate
 
 OCCURRENCE_RELATIONS = 1_000_000
 """How many ``OCCURS_IN``, and how many ``APPLIES_IN``, relations a library keeps, those of the
@@ -25,6 +26,8 @@ LABEL_OF_PART: dict[str, str] = {
     "coarse graph": "CoarseGraph",
     "refinement": "CoarseGraph",
     "category": "GroupCategory",
+    "integration": "Template",
+    "coupling": "Template",
 }
 """The label of the nodes that hold each kind of part."""
 
@@ -52,6 +55,7 @@ def library_rows(
     writer.motifs(significance)
     writer.rules()
     writer.coarse_graphs()
+    writer.templates()
     stored = {
         "stored_occurrence_relations": writer.occurrences(),
         "stored_rule_relations": writer.applications(),
@@ -286,6 +290,28 @@ class _Writer:
             "GroupCategory",
             [{"source": node, "target": category} for node, category in grouped.items()],
         )
+
+    def templates(self) -> None:
+        structures = self._library.structures
+        found: tuple[tuple[str, Sequence[IntegrationTemplate | CouplingTemplate]], ...] = (
+            ("integration", structures.integrations),
+            ("coupling", structures.couplings),
+        )
+        for kind, templates in found:
+            for place, one in enumerate(templates):
+                self._part(
+                    kind,
+                    place,
+                    {
+                        "id": f"template-{digest(self._id, one.id)}",
+                        "name": one.description,
+                        "kind": kind,
+                        "labels": list(one.labels),
+                        "crossing": one.crossing,
+                        "occurrence_count": one.count,
+                        "task_support": len(one.tasks),
+                    },
+                )
 
     def occurrences(self) -> int:
         motifs = self._mined.motifs

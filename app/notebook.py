@@ -171,10 +171,10 @@ def mine(source: Source, configuration: "MotifConfiguration | None" = None) -> "
 
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
-            return jobs.mine(store, configuration, save=False)
+            return jobs.mine(store, configuration)
     if isinstance(source, Iterable):
         return motifs.mine_motifs(source, configuration)
-    return jobs.mine(source, configuration, save=False)
+    return jobs.mine(source, configuration)
 
 
 def mine_library(
@@ -182,6 +182,8 @@ def mine_library(
     configuration: "LibraryConfiguration | None" = None,
     *,
     kind: GraphKind = "decomposition",
+    jobs: int | None = 1,
+    dask: str | None = None,
 ) -> "Library":
     """Subtask types, patterns, composition rules and task structures. A store is left as it is.
 
@@ -190,21 +192,29 @@ def mine_library(
         configuration: Options; by default types are learned for decompositions, and the
             actions of runs are typed by role and kind, with a support of one task.
         kind: What to take from a store: runs or decompositions.
+        jobs: Processes for learning types. None means one for each core where the work is
+            large; a program that asks for more than one guards its start with
+            ``if __name__ == "__main__":``.
+        dask: Address of a Dask scheduler, to compute there instead.
     """
     from app import library_jobs
     from mining import library_mining
+    from mining.workers import Workers
 
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
-            return mine_library(store, configuration, kind=kind)
+            return mine_library(store, configuration, kind=kind, jobs=jobs, dask=dask)
+    workers = Workers(jobs, dask)
     if isinstance(source, Iterable):
         graphs = list(source)
         options = configuration or library_jobs.library_configuration(
             graphs[0].kind if graphs else kind
         )
-        return library_mining.mine_library(graphs, options).library
+        return library_mining.mine_library(graphs, options, workers=workers).library
     options = configuration or library_jobs.library_configuration(kind)
-    return library_jobs.mine_library(source, options, kind=kind, save=False).library
+    return library_jobs.mine_library(
+        source, options, kind=kind, save=False, workers=workers
+    ).library
 
 
 def query(source: str | Path | GraphStore, name: str, **parameters: Any) -> QueryResult:

@@ -323,6 +323,21 @@ LABELS: tuple[NodeLabel, ...] = (
         ),
     ),
     NodeLabel(
+        "Template",
+        "mined",
+        "A subtask that joins contributions (integration), or two that share a resource "
+        "(coupling).",
+        (
+            Property("scope"),
+            Property("kind"),
+            Property("labels", "strings"),
+            Property("crossing", "boolean"),
+            Property("occurrence_count", "integer"),
+            Property("task_support", "integer"),
+            *_PART,
+        ),
+    ),
+    NodeLabel(
         "Report",
         "result",
         "What one job found about many runs, kept so that nobody waits for it twice.",
@@ -517,6 +532,7 @@ RELATIONS: tuple[Relation, ...] = (
     ),
     Relation("CONTAINS", "Library", "CoarseGraph", "mined", "A coarse graph of a library."),
     Relation("CONTAINS", "Library", "GroupCategory", "mined", "A category of a library."),
+    Relation("CONTAINS", "Library", "Template", "mined", "A template of a library."),
     Relation("OF_TYPE", "Subtask", "SubtaskType", "mined", "The type of a leaf subtask."),
     Relation("OF_TYPE", "Action", "SubtaskType", "mined", "The learned type of an action."),
     Relation(

@@ -16,6 +16,8 @@ PARTS: tuple[str, ...] = (
     "coarse graph",
     "refinement",
     "category",
+    "integration",
+    "coupling",
 )
 """The kinds of parts that a store keeps as nodes of their own."""
 
@@ -34,6 +36,8 @@ def split_library(library: Library) -> tuple[str, dict[str, list[str]]]:
         "coarse graph": structures.coarse_graphs,
         "refinement": structures.refinements,
         "category": structures.categories,
+        "integration": structures.integrations,
+        "coupling": structures.couplings,
     }
     rest = {
         "format": FORMAT,
@@ -45,8 +49,6 @@ def split_library(library: Library) -> tuple[str, dict[str, list[str]]]:
         "graphs": library.graphs,
         "index": local.index,
         "unindexed": local.unindexed,
-        "integrations": structures.integrations,
-        "couplings": structures.couplings,
         "excluded": structures.excluded,
     }
     return canonical_json(rest), {
@@ -75,8 +77,8 @@ def join_library(rest: str, parts: Mapping[str, list[str]]) -> Library:
             f'"local":{{"types":{joined["type"]},"patterns":{joined["pattern"]},'
             f'"index":{own["index"]},"unindexed":{own["unindexed"]},"rules":{joined["rule"]}}},'
             f'"structures":{{"coarse_graphs":{joined["coarse graph"]},'
-            f'"refinements":{joined["refinement"]},"integrations":{own["integrations"]},'
-            f'"couplings":{own["couplings"]},"categories":{joined["category"]},'
+            f'"refinements":{joined["refinement"]},"integrations":{joined["integration"]},'
+            f'"couplings":{joined["coupling"]},"categories":{joined["category"]},'
             f'"excluded":{own["excluded"]}}}}}}}'
         )
     except (msgspec.DecodeError, KeyError):

@@ -43,6 +43,23 @@ class IntegrationTemplate:
     count: int
     tasks: tuple[str, ...]
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The types that it names, sorted."""
+        suppliers = [label for label, _ in self.suppliers]
+        return tuple(sorted({self.label, *suppliers, *self.users}))
+
+    @property
+    def description(self) -> str:
+        """The template in words."""
+        parts = [_end(label, handed) for label, handed in self.suppliers]
+        outputs = f", makes {', '.join(self.outputs)}" if self.outputs else ""
+        accesses = f", {', '.join(self.accesses)}" if self.accesses else ""
+        return (
+            f"{self.label} joins {' + '.join(parts)}{outputs}{accesses}, "
+            f"feeds {', '.join(self.users)}"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CouplingTemplate:
@@ -64,6 +81,22 @@ class CouplingTemplate:
     crossing: bool
     count: int
     tasks: tuple[str, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The types that it names, sorted."""
+        return tuple(sorted({label for label, _ in self.ends}))
+
+    @property
+    def description(self) -> str:
+        """The template in words."""
+        one, other = [_end(label, modes) for label, modes in self.ends]
+        shared = f" share {', '.join(self.resources)}" if self.resources else " are coupled"
+        return f"{one} and {other}{shared}"
+
+
+def _end(label: str, details: Sequence[str]) -> str:
+    return f"{label} ({', '.join(details)})" if details else label
 
 
 _Ends = tuple[tuple[str, tuple[str, ...]], ...]

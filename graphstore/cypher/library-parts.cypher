@@ -1,7 +1,7 @@
 // title: The parts of a library
 // question: What does a library hold, part by part?
 // parameter: library: string -- id of the library
-// column: part -- type, pattern, rule, coarse graph, refinement or category
+// column: part -- type, pattern, rule, coarse graph, refinement, category, integration or coupling
 // column: position -- its place among those
 // column: name -- its name
 // column: document -- JSON: all of it

@@ -47,9 +47,34 @@ def test_mining_again_with_more_graphs_replaces_all_parts(fresh_store):
     assert counts["CompositionRule"] == len(local.rules)
     assert counts["SubtaskType"] == len(local.types)
     assert counts["CoarseGraph"] == len(structures.coarse_graphs) + len(structures.refinements)
+    templates = len(structures.integrations) + len(structures.couplings)
+    assert counts["Template"] == templates > 0
     assert counts["OF_TYPE"] == len(mined.leaf_types) == 12
     # Foundation A, capability B, deliver report; read, parse, draft, style; Plan and Act.
     assert counts["IN_CATEGORY"] == 2 * 7 + 2
+
+
+def test_templates_are_answered_from_the_store(fresh_store):
+    roles = ["planner", "solver", "critic", "executor"]
+    joining = [
+        make_graph(name, roles, [(0, 2), (1, 2), (2, 3)], task=name) for name in ("t1", "t2")
+    ]
+    fresh_store.write([*PLANS, *joining])
+    for kind in ("run", "decomposition"):
+        options = library_jobs.library_configuration(kind)
+        library_jobs.mine_library(fresh_store, options, kind=kind)
+    rows = mg.query(fresh_store, "templates-by-support").records()
+    assert {(row["kind"], row["name"], row["crossing"]) for row in rows} == {
+        (
+            "integration",
+            "critic/agent_message joins planner/agent_message + solver/agent_message, "
+            "feeds executor/agent_message",
+            False,
+        ),
+        ("coupling", "T1 (read, write) and T5 (write) share file", False),
+        ("coupling", "T4 (write) and T5 (write) share file", True),
+    }
+    assert {(row["task_support"], row["occurrences"]) for row in rows} == {(2, 2)}
 
 
 def test_a_stored_library_without_a_part_is_damaged(fresh_store):
@@ -80,3 +105,17 @@ def test_from_a_notebook(tmp_path):
     mg.save_library(stored, tmp_path / "k.json.gz")
     assert mg.load_library(tmp_path / "k.json.gz") == stored
     assert mg.mine_library([]).scope is None
+    # Over processes the same to the byte.
+    assert dump_library(mg.mine_library(path, jobs=2)) == dump_library(stored)
+    assert dump_library(mg.mine_library(PLANS, jobs=None)) == dump_library(stored)
+
+
+def test_motifs_alone_are_found_and_not_kept(tmp_path):
+    path = tmp_path / "store.db"
+    with mg.open_store(str(path)) as store:
+        store.write(RUNS)
+        before = store.counts()
+        motifs = mg.mine(store)
+        assert store.counts() == before
+    assert motifs.hash == mg.mine(RUNS).hash == mg.mine(path).hash
+    assert len(motifs.motifs) == 3

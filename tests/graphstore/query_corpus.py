@@ -238,7 +238,7 @@ def results() -> Rows:
 def library_parts(rows: Rows) -> None:
     """Two types, two rules, two coarse graphs and a category of the library."""
 
-    def part(label, part_id, kind, position, **rest):
+    def part(label, part_id, kind, position, /, **rest):
         document = f'["{part_id}"]'
         row = {"id": part_id, "part": kind, "position": position, "document": document, **rest}
         rows.node(label, row)
@@ -376,4 +376,28 @@ def library_parts(rows: Rows) -> None:
         "Subtask",
         "GroupCategory",
         {"source": f"{P.id}/0", "target": "category-1"},
+    )
+    part(
+        "Template",
+        "template-1",
+        "integration",
+        0,
+        name="T2 joins T1 + T1, feeds T1",
+        kind="integration",
+        labels=["T1", "T2"],
+        crossing=True,
+        occurrence_count=3,
+        task_support=2,
+    )
+    part(
+        "Template",
+        "template-2",
+        "coupling",
+        0,
+        name="T1 and T2 share sheet",
+        kind="coupling",
+        labels=["T1", "T2"],
+        crossing=False,
+        occurrence_count=1,
+        task_support=1,
     )

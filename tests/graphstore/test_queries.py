@@ -207,6 +207,14 @@ ANSWERS = {
             [
                 ("category", 0, "foundation", '["category-1"]', "category-1"),
                 ("coarse graph", 0, "sum", '["coarse-1"]', "coarse-1"),
+                ("coupling", 0, "T1 and T2 share sheet", '["template-2"]', "template-2"),
+                (
+                    "integration",
+                    0,
+                    "T2 joins T1 + T1, feeds T1",
+                    '["template-1"]',
+                    "template-1",
+                ),
                 ("refinement", 0, "Prepare", '["coarse-2"]', "coarse-2"),
                 ("rule", 0, "two of a kind", '["rule-1"]', "rule-1"),
                 ("rule", 1, "one in another", '["rule-2"]', "rule-2"),
@@ -473,6 +481,28 @@ ANSWERS = {
         )
     ],
     "tasks-with-most-decompositions": [({}, [("sum", "alpha", 2, 2, 2, 6, SUM)])],
+    "templates-by-support": [
+        (
+            {},
+            [
+                (
+                    "integration",
+                    "T2 joins T1 + T1, feeds T1",
+                    True,
+                    2,
+                    3,
+                    "template-1",
+                    "library-1",
+                ),
+                ("coupling", "T1 and T2 share sheet", False, 1, 1, "template-2", "library-1"),
+            ],
+        ),
+        (
+            {"kind": "coupling", "library": "mined"},
+            [("coupling", "T1 and T2 share sheet", False, 1, 1, "template-2", "library-1")],
+        ),
+        ({"library": "another"}, []),
+    ],
     "tokens-by-method": [
         (
             {},

@@ -87,7 +87,7 @@ def results_of(made: list[CollaborationGraph]) -> Rows:
 
 
 def parts_of(rows: Rows, made: list[CollaborationGraph]) -> None:
-    """Types, rules, coarse graphs and categories that are spread over the graphs."""
+    """Types, rules, coarse graphs, categories and templates that are spread over the graphs."""
     for number in range(3):
         common = {"position": number % 2, "task_support": number % 2, "document": "{}"}
         for label, name, title, kind in (
@@ -99,6 +99,7 @@ def parts_of(rows: Rows, made: list[CollaborationGraph]) -> None:
                 ("foundation", "x", "y")[number],
                 "category",
             ),
+            ("Template", f"template-{number}", "joined", "integration"),
         ):
             rows.node(label, {"id": name, "name": title, "part": kind, **common})
             rows.relate("CONTAINS", "Library", label, {"source": "library", "target": name})
@@ -155,6 +156,7 @@ def choices(query, made):
         "subtask_type": ["kind", "type-1"],
         "rule": ["rule-0"],
         "category": ["foundation"],
+        "kind": ["integration"],
     }
     names = [parameter.name for parameter in query.parameters]
     base = {"limit": MANY} if "limit" in names else {}
