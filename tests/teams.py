@@ -65,7 +65,9 @@ def team_run(task: int, repetition: int, rounds: int = 8) -> CollaborationGraph:
     return builder.build()
 
 
-def team_runs(tasks: int = 20, repetitions: int = 2, rounds: int = 8) -> list[CollaborationGraph]:
+def team_runs(
+    tasks: int = 20, repetitions: int = 2, rounds: int = 8
+) -> list[CollaborationGraph]:
     """Runs of many tasks, some 40 to 60 actions each with eight rounds."""
     return [
         team_run(task, repetition, rounds)
