@@ -140,13 +140,19 @@ def library_configuration(
             default learned types for decompositions, role and kind for runs.
         min_task_support: Of motifs, rules and templates.
         min_graph_support: Of motifs and rules.
+
+    Raises:
+        UsageError: There are no such labels.
     """
     from mining.library import LibraryConfiguration
-    from mining.motifs import MotifConfiguration
+    from mining.motifs import LABELS, MotifConfiguration
     from mining.rules import RuleConfiguration
     from mining.structures import StructureConfiguration
     from mining.subtask_types import SubtaskTypeConfiguration
 
+    if labels is not None and labels not in (LEARNED, *LABELS):
+        known = ", ".join((LEARNED, *LABELS))
+        raise UsageError(f"there are no labels {labels!r}: choose one of {known}")
     learned = labels == LEARNED or (labels is None and kind == "decomposition")
     return LibraryConfiguration(
         motifs=MotifConfiguration(

@@ -17,6 +17,9 @@ SECTIONS: tuple[str, ...] = (
     "outcomes-by-method",
     "evaluations-by-method",
     "motifs-by-support",
+    "types-by-support",
+    "rules-by-support",
+    "templates-by-support",
     "outcomes-by-task",
     "tokens-by-method",
     "tokens-by-role",
@@ -41,14 +44,35 @@ ROWS = 25
 BARRED = ("runs", "actions", "messages", "tokens_out", "success_rate", "task_support")
 """Columns that get a bar, relative to the largest value shown."""
 
-TILES = ("Run", "Decomposition", "Task", "Method", "Agent", "Action", "Subtask", "Motif")
+TILES = (
+    "Run",
+    "Decomposition",
+    "Task",
+    "Method",
+    "Agent",
+    "Action",
+    "Subtask",
+    "SubtaskType",
+    "Motif",
+    "CompositionRule",
+)
 
 EMPTY: dict[str, str] = {
     "evaluations-by-method": "No run has been evaluated yet: run  masgraph evaluate",
     "motifs-by-support": "No motifs have been mined yet: run  masgraph mine",
 }
+WHERE_FOUND = ("types-by-support", "rules-by-support", "templates-by-support")
+"""Sections that are left out where they have no rows."""
+
 HIDDEN = ("method_id", "task_id", "configuration_hash")
 """Columns that a person does not read; the query gives them."""
+
+HIDDEN_HERE: dict[str, tuple[str, ...]] = {
+    "types-by-support": ("subtask_type", "library"),
+    "rules-by-support": ("alignment", "first", "second", "rule", "library"),
+    "templates-by-support": ("template", "library"),
+}
+"""Likewise, of one section."""
 
 _WIDTH, _HEIGHT = 280, 120
 
@@ -110,20 +134,25 @@ def render(store: GraphStore, *, title: str) -> str:
         tiles=[
             {"name": name, "value": f"{counts[name]:,}"} for name in TILES if counts.get(name)
         ],
-        sections=[_section(store, saved_query(name)) for name in SECTIONS],
+        sections=[
+            section
+            for section in (_section(store, saved_query(name)) for name in SECTIONS)
+            if section["rows"] or section["name"] not in WHERE_FOUND
+        ],
         footer=f"Made by masgraph {version('masgraph')}. A dash is a missing value, never 0.",
     )
 
 
 def _section(store: GraphStore, saved: SavedQuery) -> dict[str, Any]:
     result = store.query(saved.cypher, bind(saved, {}), row_limit=ROWS)
+    hidden = (*HIDDEN, *HIDDEN_HERE.get(saved.name, ()))
     section = {
         "name": saved.name,
         "title": saved.title,
         "question": saved.question,
         "command": f"masgraph query {saved.name}",
         "columns": [
-            column.replace("_", " ") for column in result.columns if column not in HIDDEN
+            column.replace("_", " ") for column in result.columns if column not in hidden
         ],
         "rows": [],
         "motifs": [],
@@ -133,11 +162,11 @@ def _section(store: GraphStore, saved: SavedQuery) -> dict[str, Any]:
     if saved.name == "motifs-by-support":
         section["motifs"] = [_motif(record) for record in result.records()]
     else:
-        section["rows"] = _cells(result)
+        section["rows"] = _cells(result, hidden)
     return section
 
 
-def _cells(result: "QueryResult") -> list[list[Cell]]:
+def _cells(result: "QueryResult", hidden: tuple[str, ...]) -> list[list[Cell]]:
     tops = {}
     for position, column in enumerate(result.columns):
         if column in BARRED:
@@ -155,7 +184,7 @@ def _cells(result: "QueryResult") -> list[list[Cell]]:
                 ),
             )
             for position, value in enumerate(row)
-            if result.columns[position] not in HIDDEN
+            if result.columns[position] not in hidden
         ]
         for row in result.rows
     ]

@@ -311,7 +311,7 @@ def demo(
     """Put the example data into a store, mine it, measure it and write a report."""
     from app import jobs
     from app.commands.evaluation import print_by_method
-    from app.commands.measure import print_motifs
+    from app.commands.measure import print_mined
     from app.report import write_report
     from ingest import pipeline
 
@@ -326,20 +326,24 @@ def demo(
         write_report(graph_store, page, title="Four kinds of team on twenty small tasks")
     _print_report(report, dry_run=False)
     _say_problems(report)
-    for kind, library in libraries:
-        print_motifs(library, kind, 8)
+    for mined, summary in libraries:
+        print_mined(mined, summary, 8, quiet=quiet)
     print_by_method(evaluation)
     say(f"Store: {url}   Report: {page}")
     say(f"Next: masgraph query --list   or   masgraph query who-talks-to-whom --store {url}")
 
 
-def _mined(store: "GraphStore") -> list[tuple[str, Any]]:
-    from app import jobs
+def _mined(store: "GraphStore") -> list[tuple[Any, dict[str, Any]]]:
+    from app import library_jobs
+    from app.commands.measure import KINDS
+    from app.jobs import Selection
 
-    return [
-        ("run", jobs.mine(store)),
-        ("decomposition", jobs.mine(store, kind="decomposition")),
-    ]
+    found = []
+    for kind in KINDS:
+        options = library_jobs.library_configuration(kind)
+        mined = library_jobs.mine_library(store, options, kind=kind)
+        found.append((mined, library_jobs.library_summary(mined, kind, Selection())))
+    return found
 
 
 def example_data() -> list[str]:

@@ -21,6 +21,7 @@ from graphstore.model import GraphKind
 
 if TYPE_CHECKING:
     from mining.library import Library
+    from mining.library_mining import MinedLibrary
     from mining.motifs import MotifLibrary
     from mining.significance import Significance
 
@@ -147,10 +148,8 @@ def mine(
                 }
             )
             if not json:
-                print_types(mined.library, top)
-                print_motifs(mined.motifs, one, top, beside_chance)
-                print_library(summary)
-                if library is not None:
+                print_mined(mined, summary, top, beside_chance, quiet=quiet)
+                if library is not None and not quiet:
                     say(f"Library: {library}")
     if without_nodes and not quiet:
         say(_no_nodes(without_nodes))
@@ -181,6 +180,30 @@ def _motif_rows(
     return rows
 
 
+def print_mined(
+    mined: "MinedLibrary",
+    summary: dict[str, Any],
+    top: int,
+    beside_chance: "Significance | None" = None,
+    *,
+    quiet: bool = False,
+) -> None:
+    """Prints the best supported types and motifs, and what else was found, in numbers.
+
+    Args:
+        mined: What was found.
+        summary: Of it (:func:`app.library_jobs.library_summary`).
+        top: Types and motifs to print.
+        beside_chance: The motifs beside chance, where they were compared.
+        quiet: Say nothing of what was left out.
+    """
+    print_types(mined.library, top)
+    print_motifs(mined.motifs, summary["kind"], top, beside_chance)
+    print_library(summary)
+    if not quiet:
+        _say_what_is_left_out(mined.motifs, summary, top)
+
+
 def print_types(library: "Library", top: int) -> None:
     """Prints the best supported types that were learned."""
     if library.configuration.types is None:
@@ -204,7 +227,7 @@ def print_types(library: "Library", top: int) -> None:
 
 
 def print_library(summary: dict[str, Any]) -> None:
-    """Prints what else was found, in numbers, and what was left out."""
+    """Prints what else was found, in numbers."""
     print_mapping(
         {
             name: summary[name]
@@ -221,6 +244,14 @@ def print_library(summary: dict[str, Any]) -> None:
         },
         title="Library",
     )
+
+
+def _say_what_is_left_out(motifs: "MotifLibrary", summary: dict[str, Any], top: int) -> None:
+    if len(motifs.motifs) > top:
+        more = len(motifs.motifs) - top
+        say(f"{more:,} more motifs: --top N, or  masgraph query motifs-by-support")
+    for graph in motifs.skipped:
+        say(f"{graph.id} was left out: {graph.skipped}.")
     for one in summary["excluded"][:SHOWN_REASONS]:
         say(f"{one['graph']}: a coarse graph was left out: {one['reason']}.")
     for one in summary["skipped"][:SHOWN_REASONS]:
@@ -234,7 +265,7 @@ def print_library(summary: dict[str, Any]) -> None:
 def print_motifs(
     library: "MotifLibrary", kind: str, top: int, beside_chance: "Significance | None" = None
 ) -> None:
-    """Prints the best supported motifs, and which graphs were left out."""
+    """Prints the best supported motifs."""
     chance = ("by chance", "z", "p (Holm)", "p (B.-H.)") if beside_chance is not None else ()
     rows = beside_chance.rows if beside_chance is not None else ()
     print_table(
@@ -256,11 +287,6 @@ def print_motifs(
         ],
         title=f"Motifs of {len(library.graphs):,} {kind}s",
     )
-    if len(library.motifs) > top:
-        more = len(library.motifs) - top
-        say(f"{more:,} more motifs: --top N, or  masgraph query motifs-by-support")
-    for graph in library.skipped:
-        say(f"{graph.id} was left out: {graph.skipped}.")
 
 
 def report(
