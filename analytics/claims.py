@@ -118,9 +118,9 @@ def claim_signals(graph: CollaborationGraph) -> ClaimSignals:
         for position, entry in enumerate(_listed(node, "claims", notes)):
             claim = _claim(node, position, entry)
             if claim is None:
-                _count(notes, "entries of 'claims' are neither a text nor an id with a text")
+                _count(notes, "entries of 'claims' that are no text and no id with a text")
             elif claim.id in claims:
-                _count(notes, "claims have an id that another claim has")
+                _count(notes, "claims with the id of another claim")
             else:
                 claims[claim.id] = claim
     words = _last_words(graph, claims, notes)
@@ -156,7 +156,7 @@ def claim_signals(graph: CollaborationGraph) -> ClaimSignals:
             )
             for unit, found in units.items()
         ),
-        notes=tuple(f"{count} {what} and left out." for what, count in notes.items()),
+        notes=tuple(f"Left out: {count} {what}." for what, count in notes.items()),
     )
 
 
@@ -190,11 +190,11 @@ def _last_words(
         for attribute, stance in STANCES.items():
             for name in _names(node, attribute, notes):
                 if name in both:
-                    _count(notes, "stances endorse and challenge one claim at once")
+                    _count(notes, "stances that endorse and challenge one claim at once")
                 elif name not in claims:
-                    _count(notes, "stances are on a claim that nobody made")
+                    _count(notes, "stances on a claim that nobody made")
                 elif node.agent is not None and claims[name].agent == node.agent:
-                    _count(notes, "stances are on the agent's own claim")
+                    _count(notes, "stances on the agent's own claim")
                 else:
                     words.setdefault(name, {})[speaker] = stance
     return words
@@ -208,14 +208,14 @@ def _names(node: Node, attribute: str, notes: dict[str, int]) -> Iterator[str]:
         if isinstance(name, str):
             yield name
         else:
-            _count(notes, f"entries of {attribute!r} name no claim")
+            _count(notes, f"entries of {attribute!r} that name no claim")
 
 
 def _listed(node: Node, attribute: str, notes: dict[str, int]) -> list[Any]:
     found = node.attributes.get(attribute, [])
     if isinstance(found, list):
         return found
-    _count(notes, f"values of {attribute!r} are no list")
+    _count(notes, f"values of {attribute!r} that are no list")
     return []
 
 

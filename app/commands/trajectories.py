@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 JUDGE_KEY = "MASGRAPH_JUDGE_KEY"
 """The environment variable with the key of a judge's server."""
 SHOWN_CLAIMS = 20
-SHOWN_TEXT = 60
+SHOWN_TIES = 3
 
 
 def register(cli: typer.Typer) -> None:
@@ -204,7 +204,7 @@ def _write_record(recording: "RecordingJudge", path: Path) -> None:
 
 
 def _print_methods(document: dict[str, Any], confidence: float) -> None:
-    interval = f"{confidence:.4g} interval"
+    interval = f"{confidence * 100:g}% interval"
     methods = document["methods"]
     print_table(
         (
@@ -271,7 +271,9 @@ def _gain(method: dict[str, Any], baseline: str | None) -> tuple[Any, str | None
 def _interval(measure: dict[str, Any] | None) -> str | None:
     if measure is None or measure["low"] is None:
         return None
-    return f"{measure['low']:.4g} to {measure['high']:.4g}"
+    # Sums of fractions differ from 0 by rounding.
+    low, high = (0.0 if abs(measure[end]) < 1e-12 else measure[end] for end in ("low", "high"))
+    return f"{low:.4g} to {high:.4g}"
 
 
 def _print_labels(document: dict[str, Any]) -> None:
@@ -331,9 +333,9 @@ def _print_claims(document: dict[str, Any]) -> None:
 
 
 def _claims(claims: list[dict[str, Any]]) -> str | None:
-    shown = [one["text"] or one["id"] for one in claims]
-    shown = [text if len(text) <= SHOWN_TEXT else f"{text[:SHOWN_TEXT]}..." for text in shown]
-    return "; ".join(shown) or None
+    shown = ", ".join(one["id"] for one in claims[:SHOWN_TIES])
+    more = len(claims) - SHOWN_TIES
+    return f"{shown} and {more} more" if more > 0 else shown or None
 
 
 def _print_by_run(runs: list[dict[str, Any]]) -> None:
