@@ -13,10 +13,15 @@ The public names, for notebooks and programs::
         mg.query(store, "actions-by-role").to_pandas()
 """
 
+from analytics.scorers.base import Scorer
 from analytics.similarity.compare import align, similarities, similarity
 from analytics.similarity.measure import MEASURES, SimilarityMeasure, measure_named
+from analytics.trajectories import Verdict
+from app.forest_files import load_forests, save_forests
+from app.forest_notebook import build_forests, diagnose
 from app.library_jobs import load_library, read_library, save_library
 from app.notebook import GraphList, evaluate, ingest, mine, mine_library, query, read
+from app.trajectory_jobs import trajectories
 from graphstore.builder import GraphBuilder, make_organization
 from graphstore.errors import (
     GraphError,
@@ -89,6 +94,7 @@ __all__ = [
     "QueryResult",
     "QueryTimeoutError",
     "Resource",
+    "Scorer",
     "SimilarityMeasure",
     "Source",
     "StoreAuthError",
@@ -99,12 +105,16 @@ __all__ = [
     "Task",
     "Unit",
     "UsageError",
+    "Verdict",
     "WriteReport",
     "align",
+    "build_forests",
+    "diagnose",
     "evaluate",
     "from_frames",
     "from_networkx",
     "ingest",
+    "load_forests",
     "load_library",
     "make_organization",
     "measure_named",
@@ -115,11 +125,13 @@ __all__ = [
     "read",
     "read_file",
     "read_library",
+    "save_forests",
     "save_library",
     "similarities",
     "similarity",
     "to_frames",
     "to_networkx",
+    "trajectories",
     "validate",
     "write_file",
 ]

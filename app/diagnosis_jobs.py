@@ -1,6 +1,6 @@
 """The diagnosis of a store's runs beside its reference forests."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,8 @@ from graphstore.model import CollaborationGraph
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
-    from analytics.diagnosis_report import DiagnosisReport
-    from analytics.forest import Level
+    from analytics.diagnosis_report import DiagnosisReport, Diagnostician
+    from analytics.forest import ForestSet, Level
 
 REPORT_KIND = "diagnosis"
 REPORTED_RUNS = 1_000
@@ -43,21 +43,14 @@ def diagnose(
         NotFoundError: The store has no forests, or no such set.
         UsageError: It has several sets, and none is named.
     """
-    from analytics.diagnosis_report import Diagnostician, diagnose_runs
-    from analytics.forest_panel import ForestScorer
-    from analytics.similarity.alignment import AlignmentMeasure
+    from analytics.diagnosis_report import diagnose_runs
 
     found = find_forests(store, forests)
     if found is None:
         raise NotFoundError("the store has no forests: make them with  masgraph forest build")
     graphs = forest_graphs(store, found)
     chosen = selection or Selection()
-    labels = found.configuration.make_measure().configuration.get("labels")
-    diagnostician = Diagnostician(
-        ForestScorer(found, graphs, levels),
-        {graph.id: graph for graph in graphs},
-        AlignmentMeasure(**({} if labels is None else {"labels": labels})),
-    )
+    diagnostician = make_diagnostician(found, graphs, levels)
     total = store.counts().get("Run", 0)
 
     def counted() -> Iterator[CollaborationGraph]:
@@ -77,6 +70,30 @@ def diagnose(
             runs=len(report.rows),
         )
     return report
+
+
+def make_diagnostician(
+    forests: "ForestSet",
+    graphs: Sequence[CollaborationGraph],
+    levels: "Iterable[Level] | None" = None,
+) -> "Diagnostician":
+    """What diagnoses runs beside forests; it aligns by the labels that the forests use.
+
+    Args:
+        forests: The forests.
+        graphs: Those that they hold.
+        levels: Of the forests to use; all by default.
+    """
+    from analytics.diagnosis_report import Diagnostician
+    from analytics.forest_panel import ForestScorer
+    from analytics.similarity.alignment import AlignmentMeasure
+
+    labels = forests.configuration.make_measure().configuration.get("labels")
+    return Diagnostician(
+        ForestScorer(forests, graphs, levels),
+        {graph.id: graph for graph in graphs},
+        AlignmentMeasure(**({} if labels is None else {"labels": labels})),
+    )
 
 
 def _document(report: "DiagnosisReport") -> dict[str, object]:

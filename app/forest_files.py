@@ -135,11 +135,11 @@ def save_forests(
         InputError: A graph is missing.
     """
     check_library_path(path)
-    held = {graph.id for graph in graphs}
-    lost = [one for forest in forests.forests for one in forest.graph_ids if one not in held]
+    wanted = {name for forest in forests.forests for name in forest.graph_ids}
+    lost = sorted(wanted - {graph.id for graph in graphs})
     if lost:
         raise InputError(
-            f"{len(lost)} references are no longer in the store, {lost[0]} for one: build the "
+            f"references that are no longer there: {len(lost)}, {lost[0]} for one; build the "
             "forests again"
         )
     data = dump_forests(forests, graphs)
