@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo
+GNN_VENV ?= .venv-gnn
+GNN_DISK := 11
 
-.PHONY: demo test check docs examples benchmarks clean help
+.PHONY: demo test test-gnn check docs examples benchmarks clean help
 
 help: ## Show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "masgraph needs Python 3.11 or newer: run  make $(MAKECMDGOALS) PYTHON=python3.11" >&2; exit 2; }
@@ -25,6 +27,20 @@ demo: $(VENV)/.installed ## Example data into the embedded store; motifs, metric
 test: $(VENV)/.installed-dev ## All tests; those of the Neo4j store too, where a server can be had
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+# torch takes 6.3 GiB, and 3 more while it is installed. A machine without them tests the rest.
+$(GNN_VENV)/.installed: pyproject.toml constraints.txt constraints-gnn.txt
+	$(PYTHON) -m venv $(GNN_VENV)
+	$(GNN_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --constraint constraints.txt --constraint constraints-gnn.txt --editable '.[gnn]' pytest
+	touch $@
+
+test-gnn: ## The tests of the learned embedding, with torch in an environment of its own
+	@free=$$(df -Pk . | awk 'NR == 2 {print int($$4 / 1048576)}'); \
+	if [ ! -e $(GNN_VENV)/.installed ] && [ "$$free" -lt $(GNN_DISK) ]; then \
+		echo "make test-gnn: NOT TESTED: torch needs $(GNN_DISK) GiB of disk, and $$free are free" >&2; \
+	else \
+		$(MAKE) --no-print-directory $(GNN_VENV)/.installed && $(GNN_VENV)/bin/python -m pytest tests/gnn; \
+	fi
+
 check: $(VENV)/.installed-dev ## Style, types, and pages that are generated
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -41,5 +57,5 @@ benchmarks: $(VENV)/.installed-dev ## Measure, and write docs/benchmarks.md (min
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[benchmarks]'
 	$(BIN)/python -m benchmarks
 
-clean: ## Remove the environment and the demo
-	rm -rf $(VENV) $(DEMO)
+clean: ## Remove the environments and the demo
+	rm -rf $(VENV) $(GNN_VENV) $(DEMO)
