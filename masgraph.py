@@ -13,10 +13,12 @@ The public names, for notebooks and programs::
         mg.query(store, "actions-by-role").to_pandas()
 """
 
+from analytics.run_diff import run_diff
 from analytics.scorers.base import Scorer
 from analytics.similarity.compare import align, similarities, similarity
 from analytics.similarity.measure import MEASURES, SimilarityMeasure, measure_named
 from analytics.trajectories import Verdict
+from app.compare_jobs import compare_methods
 from app.forest_files import load_forests, save_forests
 from app.forest_notebook import build_forests, diagnose
 from app.library_jobs import load_library, read_library, save_library
@@ -109,6 +111,7 @@ __all__ = [
     "WriteReport",
     "align",
     "build_forests",
+    "compare_methods",
     "diagnose",
     "evaluate",
     "from_frames",
@@ -125,6 +128,7 @@ __all__ = [
     "read",
     "read_file",
     "read_library",
+    "run_diff",
     "save_forests",
     "save_library",
     "similarities",

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-CONTROLS = ("model", "backend", "llm", "seed", "prompt", "parser", "budget")
-"""Names of run attributes that say under which conditions a run was made."""
+from analytics.interventions_controls import CONTROL_PATHS
+
 FEW_TASKS = 5
 
 
@@ -26,7 +26,9 @@ class ComparedRun:
         dataset: The task's data set.
         expected: The expected answer, where the trace gives one.
         format: The reader's name.
-        controls: Run attributes of :data:`CONTROLS`, as text.
+        controls: What the run records of backend, prompt, parser and budget, as JSON text
+            (:data:`analytics.interventions_controls.CONTROL_PATHS`).
+        seed: The seed that it records, likewise.
         values: By metric; None where it is not known.
     """
 
@@ -38,7 +40,8 @@ class ComparedRun:
     dataset: str | None
     expected: str | None
     format: str
-    controls: Mapping[str, str]
+    controls: Mapping[str, str | None]
+    seed: str | None
     values: Mapping[str, float | None]
 
 
@@ -127,9 +130,7 @@ def cautions_of(
     if len(common) < FEW_TASKS:
         found.append(caution(f"{_counted(len(common))} in common: too few to show much."))
     left, right = ([run for run in runs if run.task in common] for runs in (left, right))
-    for name in CONTROLS:
-        if name == "seed":
-            continue
+    for name in CONTROL_PATHS:
         one, other = (_told(runs, name) for runs in (left, right))
         if one and other and one != other:
             found.append(
@@ -164,7 +165,7 @@ def _counted(tasks: int) -> str:
 
 
 def _told(runs: Iterable[ComparedRun], name: str) -> set[str]:
-    return {run.controls[name] for run in runs if name in run.controls}
+    return {told for run in runs if (told := run.controls.get(name)) is not None}
 
 
 def _range(runs: Iterable[ComparedRun]) -> float:

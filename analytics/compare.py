@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from analytics.averages import mean
 from analytics.comparability import (
-    CONTROLS,
     Caution,
     ComparedRun,
     cautions_of,
     without_conflicts,
 )
 from analytics.corrections import CORRECTIONS, Correction, adjust
+from analytics.interventions_controls import recorded_controls, recorded_seed
 from analytics.paired_scores import TIE, PairedComparison, compare_pair, mean_by_task
 from analytics.panel import METRICS, PanelConfiguration, PanelRow, evaluate_graph
 from analytics.pareto import OperatingPoint, ParetoFront, pareto_front
@@ -286,11 +286,8 @@ def compared_run(
         dataset=task.dataset,
         expected=outcome.expected,
         format=graph.source.format,
-        controls={
-            name: str(graph.attributes[name])
-            for name in CONTROLS
-            if graph.attributes.get(name) is not None
-        },
+        controls=recorded_controls(graph),
+        seed=recorded_seed(graph),
         values=_values(graph, evaluate_graph(graph, options.panel), options.metrics),
     )
 
@@ -441,7 +438,7 @@ def _success_rate(runs: Sequence[ComparedRun]) -> Uncertainty:
         return Uncertainty(None, None, "b", 0)
     by_seed: dict[str | None, list[ComparedRun]] = defaultdict(list)
     for run in known:
-        by_seed[run.controls.get("seed")].append(run)
+        by_seed[run.seed].append(run)
     complete = all(
         len(found) == len(by_task) == len({run.task for run in found})
         for found in by_seed.values()

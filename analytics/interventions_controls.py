@@ -175,11 +175,9 @@ def controlled_run(graph: CollaborationGraph, value: Value = "score") -> Control
         method=None if graph.method is None else graph.method.name,
         method_id=None if graph.method is None else graph.method.id,
         value=result,
-        controls={
-            name: _recorded(_look(attributes, paths)) for name, paths in CONTROL_PATHS.items()
-        },
+        controls=recorded_controls(graph),
         metric=_recorded(_look(attributes, METRIC_PATHS)),
-        seed=_recorded(_look(attributes, SEED_PATHS)),
+        seed=recorded_seed(graph),
         intervention=kind,
         family=None if kind is None else _FAMILIES.get(kind.strip().casefold()),
         setting=None if kind is None else _setting(kind, _look(attributes, PARAMETER_PATHS)),
@@ -193,6 +191,18 @@ def controlled_run(graph: CollaborationGraph, value: Value = "score") -> Control
         calls=outcome.calls,
         messages=sum(1 for _ in messages_of(graph, ExecutionConfiguration())),
     )
+
+
+def recorded_controls(graph: CollaborationGraph) -> dict[str, str | None]:
+    """The controls of :data:`CONTROL_PATHS` as JSON text; None where one is not recorded."""
+    return {
+        name: _recorded(_look(graph.attributes, paths)) for name, paths in CONTROL_PATHS.items()
+    }
+
+
+def recorded_seed(graph: CollaborationGraph) -> str | None:
+    """The seed that a run records, as JSON text; None where there is none."""
+    return _recorded(_look(graph.attributes, SEED_PATHS))
 
 
 def disagreements(

@@ -13,6 +13,8 @@ from app.commands import (
     app as dashboard,
 )
 from app.commands import (
+    communication,
+    compare,
     coverage,
     data,
     embedding,
@@ -22,6 +24,7 @@ from app.commands import (
     measure,
     perturb,
     questions,
+    relations,
     roles,
     trajectories,
 )
@@ -53,6 +56,7 @@ for module in (
     data,
     measure,
     trajectories,
+    compare,
     coverage,
     questions,
     roles,
@@ -61,6 +65,8 @@ for module in (
     evaluation,
     forest,
     interventions,
+    communication,
+    relations,
     dashboard,
 ):
     module.register(cli)

@@ -31,6 +31,7 @@ def run(method, task, score, tokens=None, *, number=0, expected=None, **rest):
             "expected": expected,
             "format": "native",
             "controls": {},
+            "seed": None,
             "values": {
                 "success": None if score is None else float(score >= 0.5),
                 "score": score,
@@ -95,7 +96,7 @@ def test_the_code_of_an_uncertainty_says_what_the_runs_allow():
     assert (entry.success_rate.score, entry.success_rate.code) == (75.0, "b")
     assert entry.success_rate.value == pytest.approx(100 * (0.75 * 0.25 / 4) ** 0.5)
     seeded = [
-        run("a", f"t{place}", float(place < good), number=seed, controls={"seed": str(seed)})
+        run("a", f"t{place}", float(place < good), number=seed, seed=str(seed))
         for seed, good in ((1, 1), (2, 2))
         for place in range(2)
     ]
@@ -132,14 +133,14 @@ def test_a_task_with_two_expected_answers_is_left_out():
 
 
 def test_conditions_that_differ_are_named():
-    first = [run("a", f"t{place}", 1.0, controls={"model": "small"}) for place in range(5)]
+    first = [run("a", f"t{place}", 1.0, controls={"backend": "small"}) for place in range(5)]
     second = [
-        run("b", f"t{place}", 80.0, controls={"model": "large"}, format="otlp")
+        run("b", f"t{place}", 80.0, controls={"backend": "large"}, format="otlp")
         for place in range(5)
     ]
     reasons = [caution.reason for caution in cautions_of("a", "b", first, second)]
     assert len(reasons) == 3
-    assert "differ in model (small against large)" in reasons[0]
+    assert "differ in backend (small against large)" in reasons[0]
     assert "different formats" in reasons[1]
     assert "different units" in reasons[2]
     same = [replace(one, method="b") for one in first]
@@ -226,7 +227,8 @@ def test_a_run_as_a_comparison_sees_it():
     made.set_method("solo")
     options = ComparisonConfiguration(metrics=("tokens", "latency", "cost", "actions"))
     found = compared_run(made.build(), options)
-    assert found.controls == {"model": "small"}
+    assert found.controls["backend"] == '"small"'
+    assert (found.controls["prompt"], found.seed) == (None, None)
     assert found.values == {
         "tokens": 5.0,
         "latency": 1.5,

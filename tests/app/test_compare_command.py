@@ -1,0 +1,108 @@
+"""``masgraph compare``, on methods and on runs."""
+
+import json
+
+import pytest
+
+from app.stored_reports import read_report, report_heads
+from graphstore.store import open_store
+
+
+def record(method, task, score, *, number=0, actions=2):
+    return {
+        "masgraph": 1,
+        "kind": "run",
+        "id": f"{method}-{task}-{number}",
+        "task": {"name": task, "dataset": "d"},
+        "method": {"name": method},
+        "agents": [{"name": "Ann", "role": "planner"}, {"name": "Bob", "role": "solver"}],
+        "actions": [
+            {"agent": "Ann" if place % 2 == 0 else "Bob", "content": f"{method} {place}",
+             "tokens_in": 5, "tokens_out": 5}
+            for place in range(actions)
+        ],
+        "outcome": {"score": score, "success": score >= 0.5},
+    }  # fmt: skip
+
+
+@pytest.fixture
+def compared(masgraph, tmp_path):
+    """A store with three methods: two share six tasks, the third has one of its own."""
+    records = [record("team", f"t{place}", 0.5 + place / 12, actions=4) for place in range(6)]
+    records += [record("solo", f"t{place}", place / 12) for place in range(6)]
+    records += [record("other", "alone", 1.0)]
+    (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, records)))
+    assert masgraph("ingest", "runs.jsonl", "-q").code == 0
+    return masgraph
+
+
+def test_two_methods(compared):
+    done = compared("compare", "team", "solo", "--draws", "500", "--json")
+    assert done.code == 0
+    found = done.json()
+    score = next(row for row in found["pairs"] if row["metric"] == "score")
+    assert (score["tasks"], score["better"], score["worse"]) == (6, 6, 0)
+    assert score["difference"] == pytest.approx(0.5)
+    assert "speak for team" in score["conclusion"]
+    tokens = next(row for row in found["pairs"] if row["metric"] == "tokens")
+    assert (tokens["mean_first"], tokens["mean_second"]) == (40.0, 20.0)
+    assert found["pareto"]["front"] == ["solo", "team"]
+
+
+def test_what_cannot_be_compared_is_said(compared):
+    done = compared("compare", "--draws", "200")
+    assert done.code == 0
+    assert "no task in common" in done.err
+    assert "speak for" in done.out
+    assert "nothing" not in compared("compare", "team", "solo", "-q", "--draws", "200").err
+
+
+def test_the_result_is_kept_once_for_a_question(compared):
+    compared("compare", "team", "solo", "--draws", "200")
+    compared("compare", "team", "solo", "--draws", "200")
+    compared("compare", "--draws", "200", "--dry-run")
+    compared("compare", "--draws", "200")
+    with open_store("masgraph.db", read_only=True) as store:
+        heads = report_heads(store, "comparison")
+        assert len(heads) == 2
+        assert {head.runs for head in heads} == {12, 13}
+        document = read_report(store, heads[0].report).document
+    assert document["configuration"]["correction"] == "holm"
+
+
+def test_two_runs_as_a_diff(compared):
+    runs = compared("query", "runs-of-a-task", "-p", "task=t0", "--json").json()["rows"]
+    ids = [row["run"] for row in runs]
+    done = compared("compare", *ids, "--json")
+    assert done.code == 0
+    assert len(done.json()["rows"]) == 4
+    kinds = {row["kind"] for row in done.json()["rows"]}
+    assert kinds & {"extra", "missing"}
+    shown = compared("compare", *ids)
+    assert "Similarity" in shown.out
+    assert compared("compare", *ids, "--labels", "moon").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("team",), "needs two methods"),
+        (("team", "nobody"), "no run of a method 'nobody'"),
+        (("team", "solo", "--metric", "speed"), "no metric 'speed'"),
+        (("team", "solo", "--group-by", "moon"), "not grouped by"),
+        (("team", "solo", "--confidence", "2"), "confidence"),
+        (("team", "solo", "--labels", "role"), "two runs"),
+        (("team", "solo", "--interval", "x"), "no interval 'x'"),
+    ],
+)
+def test_a_wrong_question_is_one_sentence(compared, arguments, said):
+    done = compared("compare", *arguments)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_a_run_beside_a_method(compared):
+    runs = compared("query", "runs-of-a-task", "-p", "task=t0", "--json").json()["rows"]
+    done = compared("compare", runs[0]["run"], "team")
+    assert done.code == 2
+    assert "is a run, but team is none" in done.err
