@@ -34,7 +34,8 @@ class CommunicationConfiguration:
             as a stand-in, the messages sent, the tokens written or the actions done.
         contribution_name: The attribute of an agent that records it.
         factors: Names of the mechanisms that configurations differ in, looked up among the
-            run's attributes and then in its organization's policy.
+            run's attributes, in its attributes ``mechanisms`` and ``configuration``, and then
+            in its organization's policy.
         definitions: Raised whenever a measure changes its meaning.
     """
 
@@ -381,9 +382,11 @@ def _factors(
     graph: CollaborationGraph, options: CommunicationConfiguration
 ) -> tuple[tuple[str, str], ...]:
     policy = graph.organization.policy if graph.organization is not None else {}
+    groups = [graph.attributes.get(name) for name in ("mechanisms", "configuration")]
+    places = [graph.attributes, *(one for one in groups if isinstance(one, dict)), policy]
     found = []
     for name in options.factors:
-        for place in (graph.attributes, policy):
+        for place in places:
             level = place.get(name)
             if isinstance(level, bool):
                 level = "on" if level else "off"

@@ -91,7 +91,7 @@ class MatchedLevels:
 
     Attributes:
         factor: The factor.
-        others: The other factors with their levels.
+        others: The other factors with their levels; first the method, where it must agree.
         levels: For each level the values by task id: what
             :func:`analytics.paired_scores.compare_many` takes.
     """
@@ -117,6 +117,22 @@ class CommunicationReport:
     def configuration_hash(self) -> str:
         """Hash of the configuration (16 hex digits)."""
         return self.configuration.hash
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values: ``configuration``, ``configuration_hash`` and ``rows``."""
+        return {
+            "configuration": asdict(self.configuration),
+            "configuration_hash": self.configuration_hash,
+            "rows": [
+                {
+                    **asdict(row),
+                    "factors": dict(row.factors),
+                    "transmitted_tokens": _value(row, "transmitted_tokens"),
+                    "message_phase_tokens": _value(row, "message_phase_tokens"),
+                }
+                for row in self.rows
+            ],
+        }
 
     def to_pandas(self) -> "pandas.DataFrame":
         """One line a run: what it is of, a column for each factor, the measures."""
@@ -217,15 +233,25 @@ class CommunicationReport:
             for key, rows in groups.items()
         }
 
-    def matched_levels(self, factor: str, measure: Measure) -> tuple[MatchedLevels, ...]:
+    def matched_levels(
+        self, factor: str, measure: Measure, *, within_method: bool = False
+    ) -> tuple[MatchedLevels, ...]:
         """The levels of a factor, compared only where all other factors agree.
 
         Runs that do not record the factor are left out; so are settings with one level.
+
+        Args:
+            factor: The factor.
+            measure: What is compared.
+            within_method: Whether the method must agree, too. Without it, methods that differ
+                in this factor alone can be compared.
 
         Raises:
             UsageError: There is no such measure, or no such factor.
         """
         others = [name for name in self.configuration.factors if name != factor]
+        if within_method:
+            others.insert(0, "method")
         found: dict[tuple[tuple[str, str], ...], dict[str, dict[str, float | None]]] = {}
         for key, values in self.task_values(measure, (factor, *others)).items():
             level, rest = key[0], key[1:]
