@@ -327,9 +327,6 @@ def _print_claims(document: dict[str, Any]) -> None:
         ],
         title="Claims",
     )
-    more = document["claim_units"] - len(claims[:SHOWN_CLAIMS])
-    if more > 0:
-        say(f"{more:,} more units have claims: --json names up to 500.")
 
 
 def _claims(claims: list[dict[str, Any]]) -> str | None:
@@ -389,6 +386,9 @@ def _say_notes(document: dict[str, Any]) -> None:
     for one in document["methods"]:
         for note in one["notes"]:
             say(f"{one['method'] or 'unknown method'}: {note}")
+    more = document["claim_units"] - SHOWN_CLAIMS
+    if more > 0:
+        say(f"{more:,} more units have claims: --json names more of them.")
     say(f"Configuration {document['configuration_hash']}.")
 
 
