@@ -13,17 +13,17 @@ from app.dashboard.text import escaped
 ROLE_COLOURS: dict[str, str] = {
     "planner": "#8a63d2",
     "orchestrator": "#2f7fc1",
-    "proposer": "#1f9aa8",
-    "solver": "#2e9e5b",
-    "specialist": "#7aa51e",
-    "executor": "#b98a00",
-    "critic": "#d9582b",
+    "proposer": "#157f8a",
+    "solver": "#24854b",
+    "specialist": "#5f8316",
+    "executor": "#96700a",
+    "critic": "#c44a1f",
     "verifier": "#c94074",
     "aggregator": "#5b74e0",
-    "tool": "#7d8794",
+    "tool": "#6c7682",
     "human": "#a86a3a",
-    "environment": "#56888c",
-    "unknown": "#9a9a9a",
+    "environment": "#4a787c",
+    "unknown": "#808080",
 }
 """Middle tones: they stand out on white and on black. Labels say the same in words."""
 

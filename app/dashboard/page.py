@@ -34,6 +34,8 @@ ALL = "all"
 
 _STYLES = """
 <style>
+.stMainBlockContainer{padding-top:3.2rem}
+h1{font-size:2.1rem !important}h3{font-size:1.35rem !important}
 .mg-note{border-left:.25rem solid #2f7fc1;padding:.5rem .9rem;margin:.2rem 0;
  background:color-mix(in srgb, currentColor 6%, transparent);border-radius:.25rem;
  overflow-wrap:anywhere}

@@ -10,7 +10,7 @@ from app.dashboard.access import Access, Gate
 from app.dashboard.settings import Settings, configure
 from graphstore.errors import MissingExtraError, UsageError
 
-MAIN = Path(__file__).with_name("main.py")
+MAIN = Path(__file__).with_name("script") / "main.py"
 
 
 def check_installed() -> None:
@@ -53,23 +53,16 @@ def streamlit_options(host: str, port: int, upload_megabytes: int) -> dict[str, 
         "server.allowRunOnSave": False,
         "server.maxUploadSize": upload_megabytes,
         "secrets.files": [],
-        "theme.primaryColor": "#2f7fc1",
+        "theme.light.primaryColor": "#2f7fc1",
+        "theme.dark.primaryColor": "#4d9de0",
     }
 
 
 def set_options(options: dict[str, Any]) -> None:
-    """Sets Streamlit's options, over whatever a configuration file says.
-
-    An option that the installed version does not know is left out: the versions that are
-    supported differ in a few.
-    """
+    """Sets Streamlit's options, over whatever a configuration file or variable says."""
     from streamlit import config
 
-    known = config.get_config_options()
-    config.get_config_options(
-        force_reparse=True,
-        options_from_flags={name: value for name, value in options.items() if name in known},
-    )
+    config.get_config_options(force_reparse=True, options_from_flags=options)
 
 
 def serve(

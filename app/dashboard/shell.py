@@ -1,11 +1,14 @@
 """The frame of the dashboard: navigation around one page."""
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from app.dashboard.catalogue import VIEWS
 from app.dashboard.page import View, shown
+
+ICON = Path(__file__).with_name("favicon.svg")
 
 
 def run(first: str = "") -> None:
@@ -14,9 +17,8 @@ def run(first: str = "") -> None:
     Args:
         first: Name of the page that an address without one shows.
     """
-    st.set_page_config(
-        page_title="masgraph", page_icon=":material/hub:", layout="wide", menu_items={}
-    )
+    # An icon by name or emoji would be fetched from another machine.
+    st.set_page_config(page_title="masgraph", page_icon=str(ICON), layout="wide", menu_items={})
     targets: dict[str, Any] = {}
 
     def made(view: View) -> Any:
