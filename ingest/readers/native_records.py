@@ -17,6 +17,36 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Attributes = Annotated[
     dict[str, Any], Meta(description="Whatever else there is to say: any JSON values.")
 ]
+ActionAttributes = Annotated[
+    dict[str, Any],
+    Meta(
+        description="Whatever else there is to say: any JSON values. Claims have names of "
+        "their own here.",
+        extra_json_schema={
+            "properties": {
+                "claims": {
+                    "description": "Parts of a proposal that can be checked one by one: texts, "
+                    "or objects with id, text and unit."
+                },
+                "endorses": {"description": "Ids of claims of others that hold."},
+                "challenges": {"description": "Ids of claims of others that do not hold."},
+            }
+        },
+    ),
+]
+RunAttributes = Annotated[
+    dict[str, Any],
+    Meta(
+        description="Whatever else there is to say: any JSON values. What scorers need has "
+        "names of its own here.",
+        extra_json_schema={
+            "properties": {
+                "instance": {"description": "The task's instance, for a scorer."},
+                "instances": {"description": "Instances by evaluation unit, for a scorer."},
+            }
+        },
+    ),
+]
 Time = Annotated[
     int | str,
     Meta(
@@ -146,7 +176,7 @@ class _NodeRecord(_Part):
     tokens_in: Annotated[Count | None, Meta(description="Tokens the model read.")] = None
     tokens_out: Annotated[Count | None, Meta(description="Tokens the model wrote.")] = None
     status: Status | None = None
-    attributes: Attributes = {}
+    attributes: ActionAttributes = {}
 
 
 class ActionRecord(_NodeRecord):
@@ -256,7 +286,7 @@ class _GraphRecord(_Part, tag_field="kind"):
     couplings: tuple[CouplingRecord, ...] = ()
     proposals: tuple[ProposalRecord, ...] = ()
     outcome: OutcomeRecord | None = None
-    attributes: Attributes = {}
+    attributes: RunAttributes = {}
     warnings: Annotated[
         tuple[str, ...],
         Meta(description="What the writer had to leave out or guess, a sentence each."),

@@ -6,6 +6,7 @@ import jsonschema
 import msgspec
 import pytest
 
+from analytics.claims import claim_signals
 from graphstore.errors import InputError
 from graphstore.model import CollaborationGraph
 from ingest.reader import ReadContext, Rejection
@@ -67,7 +68,12 @@ def agent_names(graph, ids):
 
 
 def test_the_documented_examples_read_as_the_text_says():
-    smallest, fuller, decomposition = [read_one(text.encode()) for text in EXAMPLES]
+    smallest, fuller, decomposition, claims = [read_one(text.encode()) for text in EXAMPLES]
+    assert [
+        (claim.id, len(claim.endorsed_by), len(claim.challenged_by))
+        for claim in claim_signals(claims).units[0].claims
+    ] == [("ann-tens", 1, 0), ("ann-ones", 1, 0), ("bob-ones", 0, 1)]
+    assert claims.attributes["instance"] == {"right": 42}
     assert [agent.name for agent in smallest.agents] == ["planner", "solver"]
     assert len(smallest.nodes) == 3
     assert edges(smallest) == [(0, 1, "delivered"), (1, 2, "delivered")]
