@@ -7,14 +7,10 @@ again: these are effects on structure, and say nothing of scores.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from analytics.averages import mean
 from analytics.interventions import (
-    CORRUPTION_RATES,
-    FAILURE_COUNTS,
-    REWIRING_RATIOS,
-    WORKER_ROLES,
     Family,
     Team,
     fail_workers,
@@ -22,23 +18,19 @@ from analytics.interventions import (
     remove_roles,
     workers_of,
 )
-from analytics.interventions_corruption import Exposure, expose_team
+from analytics.interventions_configuration import InterventionConfiguration
+from analytics.interventions_corruption import Exposure, expose_run, expose_team
 from analytics.interventions_effects import (
     StructuralEffects,
     distances_to,
     structural_effects,
 )
-from analytics.interventions_rewiring import ROLE_RULES, Rewiring, RoleRule, rewire_team
-from analytics.projection import PROJECTIONS, ProjectionName
-from graphstore.errors import UsageError
-from graphstore.identity import configuration_hash
-from graphstore.model import ROLES, Role
+from analytics.interventions_rewiring import Rewiring, rewire_team
+from graphstore.model import CollaborationGraph, Role
 
 if TYPE_CHECKING:
     import pandas
 
-Subject = Literal["permitted", "executed"]
-SUBJECTS: tuple[str, ...] = get_args(Subject)
 EFFECTS = (
     "units",
     "links",
@@ -52,71 +44,6 @@ EFFECTS = (
     "critical_units",
 )
 """The effects that a setting is summed up by; of names, their number."""
-
-
-@dataclass(frozen=True, slots=True)
-class InterventionConfiguration:
-    """Which interventions are tried, and how.
-
-    Attributes:
-        subject: The graph: links that the organization permits, or those that a run used.
-        projection: What makes a used link.
-        rewiring: Shares of links to replace.
-        role_rule: Which connections of roles rewired links may make.
-        critic_roles: Whom *no critic* removes.
-        specialist_roles: Whom *no specialist* removes.
-        expert_roles: Whom *expert only* keeps.
-        corruption: Shares of sending units whose contents are replaced.
-        failures: Numbers of workers that fail.
-        worker_roles: Who can fail, unless it gives the output.
-        draws: How often each setting with chance in it is drawn.
-        seed: Of the first draw; the next ones follow.
-        definitions: Raised whenever an effect changes its meaning.
-    """
-
-    subject: Subject = "permitted"
-    projection: ProjectionName = "exchange"
-    rewiring: tuple[float, ...] = REWIRING_RATIOS
-    role_rule: RoleRule = "observed"
-    critic_roles: tuple[Role, ...] = ("critic",)
-    specialist_roles: tuple[Role, ...] = ("specialist",)
-    expert_roles: tuple[Role, ...] = ("specialist",)
-    corruption: tuple[float, ...] = CORRUPTION_RATES
-    failures: tuple[int, ...] = FAILURE_COUNTS
-    worker_roles: tuple[Role, ...] = WORKER_ROLES
-    draws: int = 20
-    seed: int = 0
-    definitions: str = "1"
-
-    def __post_init__(self) -> None:
-        if self.subject not in SUBJECTS:
-            raise UsageError(f"there is no graph {self.subject!r}: {' or '.join(SUBJECTS)}")
-        if self.projection not in PROJECTIONS or self.projection == "action":
-            raise UsageError(f"links between agents cannot be read as {self.projection!r}")
-        if self.role_rule not in ROLE_RULES:
-            raise UsageError(f"there is no rule {self.role_rule!r}: {' or '.join(ROLE_RULES)}")
-        for roles in (
-            self.critic_roles,
-            self.specialist_roles,
-            self.expert_roles,
-            self.worker_roles,
-        ):
-            unknown = sorted(set(roles) - set(ROLES))
-            if unknown:
-                raise UsageError(
-                    f"there is no role {unknown[0]!r}; choose from {', '.join(ROLES)}"
-                )
-        if not all(0.0 <= share <= 1.0 for share in (*self.rewiring, *self.corruption)):
-            raise UsageError("shares of links and contents lie between 0 and 1")
-        if any(count < 0 for count in self.failures):
-            raise UsageError("a number of failed workers cannot be negative")
-        if self.draws < 1 or self.seed < 0:
-            raise UsageError("at least one draw is needed, and the seed is not negative")
-
-    @property
-    def hash(self) -> str:
-        """The hash that results carry (16 hex digits)."""
-        return configuration_hash(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +73,10 @@ class SettingEffects:
         reason: Why it cannot be made on this team; None where it can.
         effects: By name (:data:`EFFECTS`); None where no draw has a value.
         cut_off: Units that could reach the output and are left, but cannot any more.
-        changed: Share of links replaced (structure), of sending units (information); number
-            of units removed (node, execution).
-        reached: Information: share of the other units that wrong contents can reach.
+        changed: Share of links replaced (structure), of sending units or used actions
+            (information); number of units removed (node, execution).
+        reached: Information: share of the other units or actions that wrong contents can
+            reach.
         output_reached: Information: share of draws in which they can reach the output.
         removed: Node: names of the removed units.
         draws: What was drawn: seed, with accepted swaps, rejections and achieved ratio, or
@@ -237,6 +165,8 @@ def predict_interventions(
     subject: str,
     name: str,
     configuration: InterventionConfiguration | None = None,
+    *,
+    graph: CollaborationGraph | None = None,
 ) -> InterventionPrediction:
     """Tries every setting on a team.
 
@@ -245,6 +175,8 @@ def predict_interventions(
         subject: Id of what it was made of.
         name: Its name.
         configuration: Options; the defaults where None.
+        graph: The run that it was made of: its actions, not its units, are then what wrong
+            contents replace.
     """
     options = configuration or InterventionConfiguration()
     reference = structural_effects(team)
@@ -252,7 +184,7 @@ def predict_interventions(
         SettingEffects(None, "as it is", effects=_summary([reference])),
         *(_rewired(team, ratio, options) for ratio in options.rewiring),
         *_nodes(team, options),
-        *(_corrupted(team, rate, options) for rate in options.corruption),
+        *information_settings(team, options, graph),
         *(_failed(team, count, options) for count in options.failures),
     ]
     return InterventionPrediction(options, subject, name, team, reference, tuple(settings))
@@ -318,15 +250,30 @@ def _nodes(team: Team, options: InterventionConfiguration) -> Iterable[SettingEf
         )
 
 
-def _corrupted(team: Team, rate: float, options: InterventionConfiguration) -> SettingEffects:
+def information_settings(
+    team: Team, options: InterventionConfiguration, graph: CollaborationGraph | None = None
+) -> tuple[SettingEffects, ...]:
+    """The information interventions alone; arguments as :func:`predict_interventions`."""
+    return tuple(_corrupted(team, rate, options, graph) for rate in options.corruption)
+
+
+def _corrupted(
+    team: Team,
+    rate: float,
+    options: InterventionConfiguration,
+    graph: CollaborationGraph | None,
+) -> SettingEffects:
     setting = f"wrong contents {rate:.0%}"
+    seeds = range(options.seed, options.seed + (options.draws if rate else 1))
     found: list[Exposure] = [
-        expose_team(team, rate, options.seed + draw) for draw in range(options.draws)
+        expose_team(team, rate, seed) if graph is None else expose_run(graph, rate, seed)
+        for seed in seeds
     ]
     if not found[0].eligible:
-        reason = "no unit sends anything on to another"
+        reason = "nothing is sent on from one unit to another"
         return SettingEffects("information", setting, rate, reason)
     outputs = [float(one.output_reached) for one in found if one.output_reached is not None]
+    replaced = "units" if graph is None else "actions"
     return SettingEffects(
         "information",
         setting,
@@ -335,7 +282,12 @@ def _corrupted(team: Team, rate: float, options: InterventionConfiguration) -> S
         reached=_spread([one.share_reached for one in found]),
         output_reached=mean(outputs),
         draws=tuple(
-            {"seed": one.seed, "units": [team.names[place] for place in one.selected]}
+            {
+                "seed": one.seed,
+                replaced: [
+                    team.names[place] if graph is None else place for place in one.selected
+                ],
+            }
             for one in found
         ),
     )

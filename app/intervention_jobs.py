@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from app.jobs import Progress, Selection, no_progress, runs_of
 from app.stored_reports import save_report
 from graphstore.errors import NotFoundError, UsageError
+from graphstore.model import CollaborationGraph
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
@@ -14,10 +15,8 @@ if TYPE_CHECKING:
     from analytics.execution_report import ExecutionReport
     from analytics.interventions import Team
     from analytics.interventions_controls import ControlledRun
-    from analytics.interventions_prediction import (
-        InterventionConfiguration,
-        InterventionPrediction,
-    )
+    from analytics.interventions_configuration import InterventionConfiguration
+    from analytics.interventions_prediction import InterventionPrediction
     from analytics.interventions_response import ResponseConfiguration, ResponseReport
 
 SHOWN_TEAMS = 40
@@ -128,17 +127,15 @@ def predict(
     Raises:
         NotFoundError: The subject is not among them, or a named unit is in none of them.
     """
-    from analytics.interventions_prediction import (
-        InterventionConfiguration,
-        predict_interventions,
-    )
+    from analytics.interventions_configuration import InterventionConfiguration
+    from analytics.interventions_prediction import information_settings, predict_interventions
 
     options = configuration or InterventionConfiguration()
     chosen = selection or Selection()
     made: dict[Any, InterventionPrediction] = {}
     predictions = []
     without = 0
-    for graph_id, name, team in _teams(store, options, chosen, subject, output, progress):
+    for graph_id, name, team, run in _teams(store, options, chosen, subject, output, progress):
         if team is None:
             without += 1
             continue
@@ -146,7 +143,15 @@ def predict(
         key = (team.names, team.roles, team.links, team.outputs, team.output_basis)
         if key not in made:
             made[key] = predict_interventions(team, graph_id, name, options)
-        predictions.append(replace(made[key], subject=graph_id, name=name, team=team))
+        prediction = replace(made[key], subject=graph_id, name=name, team=team)
+        if run is not None:
+            # Contents are those of this run's own actions.
+            own = iter(information_settings(team, options, run))
+            settings = tuple(
+                next(own) if one.family == "information" else one for one in prediction.settings
+            )
+            prediction = replace(prediction, settings=settings)
+        predictions.append(prediction)
     if subject is not None and not predictions:
         raise NotFoundError(_not_there(options.subject, subject, without))
     report = PredictionReport(options, tuple(predictions), without)
@@ -183,7 +188,7 @@ def _teams(
     subject: str | None,
     output: Sequence[str],
     progress: Progress,
-) -> "Iterator[tuple[str, str, Team | None]]":
+) -> "Iterator[tuple[str, str, Team | None, CollaborationGraph | None]]":
     from analytics.interventions import team_of_organization, team_of_run
 
     if options.subject == "executed":
@@ -193,14 +198,14 @@ def _teams(
         ):
             progress(done, None, "")
             team = team_of_run(graph, options.projection, output) if graph.agents else None
-            yield graph.id, graph.name, team
+            yield graph.id, graph.name, team, graph
         return
     seen = set()
     for done, graph in enumerate(store.graphs(**asdict(selection)), start=1):
         progress(done, None, "")
         organization = graph.organization
         if organization is None:
-            yield graph.id, graph.name, None
+            yield graph.id, graph.name, None, None
         elif organization.id not in seen and subject in (
             None,
             organization.id,
@@ -208,7 +213,8 @@ def _teams(
             graph.id,
         ):
             seen.add(organization.id)
-            yield organization.id, organization.name, team_of_organization(organization, output)
+            team = team_of_organization(organization, output)
+            yield organization.id, organization.name, team, None
 
 
 def measure(

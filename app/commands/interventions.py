@@ -23,19 +23,20 @@ if TYPE_CHECKING:
     from app.intervention_jobs import PredictionReport
 
 SHOWN_LEFT_OUT = 10
-SHOWN_EFFECTS = (
-    "changed",
-    "output_reachability",
-    "output_reachability_change",
-    "output_path_length_change",
-    "reachable_pair_fraction_change",
-    "average_path_length_change",
-    "articulation_points",
-    "critical_units",
-    "cut_off",
-    "reached",
-    "output_reached",
-)
+SHOWN_EFFECTS = {
+    "changed": "changed",
+    "output_reachability": "reach output",
+    "output_reachability_change": "(change)",
+    "output_path_length": "path to it",
+    "output_path_length_change": "(change)",
+    "reachable_pair_fraction": "pairs",
+    "reachable_pair_fraction_change": "(change)",
+    "articulation_points": "cut points",
+    "critical_units": "critical",
+    "cut_off": "cut off",
+    "reached": "reached",
+    "output_reached": "output reached",
+}
 SHOWN_RESPONSE = (
     "method",
     "setting",
@@ -129,7 +130,7 @@ def predict(
     json: JsonOption = False,
 ) -> None:
     """Predict what rewiring, removal, wrong contents and failures do to a team's structure."""
-    from analytics.interventions_prediction import InterventionConfiguration
+    from analytics.interventions_configuration import InterventionConfiguration
     from app import intervention_jobs
     from app.jobs import Selection
 
@@ -183,7 +184,7 @@ def _print_prediction(report: "PredictionReport") -> None:
         _print_team(report.predictions[0])
     rows = report.settings()
     print_table(
-        ("intervention", "teams", *SHOWN_EFFECTS),
+        ("intervention", "teams", *SHOWN_EFFECTS.values()),
         [
             (row["setting"], row["teams"], *(row[name] for name in SHOWN_EFFECTS))
             for row in rows

@@ -191,7 +191,7 @@ def _say_what_is_missing(result: "RelationResult") -> None:
     if result.without:
         say(f"{result.without:,} runs of the store hold no checks and were left out.")
     for one in result.rejected[:SHOWN_REJECTED]:
-        say(f"Rejected: {one.file}, {one.record}: {one.reason}.")
+        say(f"Rejected: {one.file}, {one.record}: {one.reason}")
     if len(result.rejected) > SHOWN_REJECTED:
         say(f"{len(result.rejected) - SHOWN_REJECTED:,} more: --json names them.")
     if rows:
