@@ -164,8 +164,38 @@ def results() -> Rows:
     rows = Rows()
     for number, (run, metrics) in enumerate(
         (
-            (A, {"density": 0.5, "reachable_pair_fraction": 1.0, "average_path_length": 2.0}),
-            (B, {"density": 0.25, "reachable_pair_fraction": 0.5, "node_validity": 1.0}),
+            (
+                A,
+                {
+                    "density": 0.5,
+                    "reachable_pair_fraction": 1.0,
+                    "average_path_length": 2.0,
+                    "success": True,
+                    "tokens_in": 10,
+                    "tokens_out": 5,
+                    "information_uptake": 0.5,
+                    "topology_efficiency": 0.25,
+                    "forest_match": 0.5,
+                    "forest_match_percentile": 0.75,
+                    "forest_threshold": 0.25,
+                    "forest_level": "task",
+                    "best_similarity": 1.0,
+                    "best_reference": B.id,
+                    "diagnosis": "sound",
+                },
+            ),
+            (
+                B,
+                {
+                    "density": 0.25,
+                    "reachable_pair_fraction": 0.5,
+                    "node_validity": 1.0,
+                    "success": False,
+                    "forest_match": 0.25,
+                    "best_similarity": 0.5,
+                    "diagnosis": "content",
+                },
+            ),
             (C, {"density": 0.1}),
         )
     ):
@@ -174,6 +204,32 @@ def results() -> Rows:
             "Evaluation", {"id": name, "name": name, "configuration_hash": "c", **metrics}
         )
         rows.relate("OF", "Evaluation", "Run", {"source": name, "target": run.id})
+    rows.node(
+        "ReferenceForest",
+        {
+            "id": "forest-1",
+            "name": "sum",
+            "level": "task",
+            "references": 2,
+            "successes": 3,
+            "distinct_successes": 2,
+            "threshold": 0.25,
+            "median_similarity": 0.5,
+            "near_copies": False,
+            "forest_set": "set-1",
+            "configuration": '{"seed":0}',
+            "configuration_hash": "c",
+            "selection": '{"task":null}',
+            "document": '{"references":[]}',
+        },
+    )
+    for graph, label, weight in ((A, "Run", 0.75), (P, "Decomposition", 0.25)):
+        rows.relate(
+            "CONTAINS",
+            "ReferenceForest",
+            label,
+            {"source": "forest-1", "target": graph.id, "weight": weight},
+        )
     for number, kind in enumerate(("trajectories", "overview"), start=1):
         rows.node(
             "Report",

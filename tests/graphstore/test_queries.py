@@ -174,6 +174,28 @@ ANSWERS = {
         )
     ],
     # By hand: A, B, C and D are runs, P and Q decompositions, all of the format "toy".
+    "forest-documents": [
+        (
+            {"forest_set": "set-1"},
+            [("forest-1", '{"seed":0}', '{"task":null}', '{"references":[]}')],
+        ),
+        ({"forest_set": "set-2"}, []),
+    ],
+    "forest-references": [
+        (
+            {"forest": "forest-1"},
+            [
+                (A.id, 0.75, "sum", "star", 6, 3),
+                (P.id, 0.25, "sum", "planA", 6, 1),
+            ],
+        ),
+        ({"forest": "forest-2"}, []),
+    ],
+    "forests": [
+        ({}, [("forest-1", "task", "sum", 2, 3, 2, 0.25, 0.5, False, "set-1", "c")]),
+        ({"forest_set": "set-2"}, []),
+        ({"level": "dataset"}, []),
+    ],
     "formats-overview": [({}, [("toy", 4, 2, 24, 11, 18, 1, 1 / 18)])],
     "guessed-edges": [
         (
@@ -332,6 +354,19 @@ ANSWERS = {
             ],
         )
     ],
+    "panel-by-method": [
+        (
+            {},
+            [
+                (
+                    *("star", 2, 0.5, 2, 0.375, 0.75, 1.0, N, 0.5, 0.25, 15.0),
+                    *(0, 1, 0, 1, "c", STAR),
+                ),
+                ("debate", 1, N, 0, N, N, N, N, N, N, N, 0, 0, 0, 0, "c", DEBATE),
+            ],
+        ),
+        ({"dataset": "beta"}, []),
+    ],
     "reader-warnings": [({}, [("toy", "The trace names no times.", 1, B.id)])],
     "report-document": [
         (
@@ -451,6 +486,20 @@ ANSWERS = {
                 (3, 1, *DECIDES, [], N, [2], N, N, N, "it  is"),
             ],
         )
+    ],
+    "runs-by-diagnosis": [
+        (
+            {},
+            [
+                ("content", B.id, "sum", "star", 0.25, N, N, N, 0.5, N, "c"),
+                ("sound", A.id, "sum", "star", 0.5, 0.75, 0.25, "task", 1.0, B.id, "c"),
+            ],
+        ),
+        (
+            {"diagnosis": "content", "method": "star", "dataset": "alpha"},
+            [("content", B.id, "sum", "star", 0.25, N, N, N, 0.5, N, "c")],
+        ),
+        ({"diagnosis": "lucky"}, []),
     ],
     "runs-of-a-task": [
         (

@@ -70,8 +70,18 @@ def results_of(made: list[CollaborationGraph]) -> Rows:
             name = f"evaluation-{graph.id}"
             row = {"id": name, "name": name, "configuration_hash": f"c{number % 2}"}
             row |= {"density": share, "node_validity": share * 1e-9 if number % 3 else None}
+            row |= {"forest_match": share / 3 if number % 2 else None, "tokens_in": number}
+            row |= {"diagnosis": ("sound", "lucky", None)[number % 3], "tokens_out": 1}
+            row |= {"success": (True, False, None)[number % 3]}
             rows.node("Evaluation", row)
             rows.relate("OF", "Evaluation", "Run", {"source": name, "target": graph.id})
+    for number in range(3):
+        row = {"id": f"forest-{number}", "name": "forest", "level": ("task", "all")[number % 2]}
+        rows.node("ReferenceForest", {**row, "forest_set": "set", "near_copies": number == 1})
+        for graph in made[number::3]:
+            label = "Run" if graph.kind == "run" else "Decomposition"
+            link = {"source": row["id"], "target": graph.id, "weight": 0.5 + number % 2}
+            rows.relate("CONTAINS", "ReferenceForest", label, link)
     rows.node("Library", {"id": "library", "name": "library"})
     for number in range(5):
         name = f"motif-{number}"
@@ -157,6 +167,10 @@ def choices(query, made):
         "rule": ["rule-0"],
         "category": ["foundation"],
         "kind": ["integration"],
+        "forest": ["forest-0", "forest-1"],
+        "forest_set": ["set"],
+        "level": ["task"],
+        "diagnosis": ["lucky"],
     }
     names = [parameter.name for parameter in query.parameters]
     base = {"limit": MANY} if "limit" in names else {}
