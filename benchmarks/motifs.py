@@ -41,7 +41,7 @@ def runs(count: int) -> Iterator[CollaborationGraph]:
             yield corpus.run(number, ACTIONS, seed=corpus.SEED)
 
 
-def chat(number: int) -> CollaborationGraph:
+def chat(number: int, actions: int = ACTIONS) -> CollaborationGraph:
     """A group chat of four: each hears all others, and takes up what it has not answered."""
     random_ = random.Random(f"chat/{number}")
     made = GraphBuilder(
@@ -51,7 +51,7 @@ def chat(number: int) -> CollaborationGraph:
     roles = ("planner", "solver", "solver", "critic")
     agents = [made.new_agent(f"{role}-{place}", role=role) for place, role in enumerate(roles)]
     flow = FlowTracker(made)
-    for _ in range(ACTIONS):
+    for _ in range(actions):
         speaker = random_.choice(agents)
         others = [agent for agent in agents if agent != speaker]
         node = made.add(

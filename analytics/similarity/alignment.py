@@ -134,7 +134,7 @@ class AlignmentMeasure(Configured):
 
     def prepare(self, graph: CollaborationGraph) -> Outline:
         """Labels, edges and content hashes."""
-        return outline(graph, self.labels)
+        return outline(graph, self.labels, contents=True)
 
     def mapping(self, one: Outline, other: Outline) -> NDArray[numpy.int64]:
         """The counterpart of each node of the first graph, or -1.
@@ -205,15 +205,7 @@ class AlignmentMeasure(Configured):
             extra=tuple(extra.tolist()),
             missing=tuple(numpy.flatnonzero(back < 0).tolist()),
             relabelled=tuple(rows[relabelled].tolist()),
-            reworded=tuple(
-                [
-                    row
-                    for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
-                    if one.contents[row]
-                    and other.contents[column]
-                    and one.contents[row] != other.contents[column]
-                ]
-            ),
+            reworded=tuple(rows[pairing.reworded(rows, columns)].tolist()),
             kept_edges=int(kept.sum()),
             lost_edges=int((~kept).sum()),
             missing_edges=int(absent.sum()),

@@ -86,7 +86,6 @@ class Terms:
         self.rows = len(pairing.one.labels)
         self.columns = len(pairing.other.labels)
         self._options = options
-        self._contents = _numbers(pairing.one.contents, pairing.other.contents)
 
     def relabel(self, rows: Mapping, columns: Mapping) -> Numbers:
         """1 where the labels differ."""
@@ -102,8 +101,7 @@ class Terms:
 
     def ties(self, rows: Mapping, columns: Mapping) -> Numbers:
         """What decides between mappings of one cost: contents and positions."""
-        one, other = self._contents[0][rows], self._contents[1][columns]
-        differ = (one >= 0) & (other >= 0) & (one != other)
+        differ = self.pairing.reworded(rows, columns)
         shift = numpy.abs(rows - columns) / self.columns
         costs: Numbers = self._options.content * differ + self._options.position * shift
         return costs
@@ -317,19 +315,6 @@ def candidates(expected: Mapping, columns: int, window: int) -> tuple[Mapping, M
     inside = (places >= 0) & (places < columns)
     keys = numpy.unique(owners[inside] * columns + places[inside])
     return keys // columns, keys % columns
-
-
-def _numbers(
-    one: tuple[str, ...], other: tuple[str, ...]
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
-    """Texts as numbers, -1 for none."""
-    number: dict[str, int] = {"": -1}
-    for text in (*one, *other):
-        number.setdefault(text, len(number))
-    return (
-        numpy.array([number[text] for text in one], numpy.int64),
-        numpy.array([number[text] for text in other], numpy.int64),
-    )
 
 
 def _neighbourhoods(

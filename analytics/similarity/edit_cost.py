@@ -9,6 +9,7 @@ the other costs less, and keeps at least as many edges. So every mapping here jo
 of the smaller graph.
 """
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,6 +68,28 @@ class Pairing:
         """The edges of the other graph as single numbers, ascending."""
         edges = self.edges[1]
         return edges[:, 0] * max(1, len(self.other.labels)) + edges[:, 1]
+
+    @cached_property
+    def contents(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
+        """The number of each node's content, -1 where it is not known."""
+        number = {"": -1}
+        texts = [
+            graph.contents or ("",) * len(graph.labels) for graph in (self.one, self.other)
+        ]
+        for text in itertools.chain(*texts):
+            number.setdefault(text, len(number))
+        one, other = (
+            numpy.array([number[text] for text in part], numpy.int64) for part in texts
+        )
+        return one, other
+
+    def reworded(
+        self, rows: NDArray[numpy.int64], columns: NDArray[numpy.int64]
+    ) -> NDArray[numpy.bool_]:
+        """Where both contents are known and differ."""
+        one, other = self.contents[0][rows], self.contents[1][columns]
+        differ: NDArray[numpy.bool_] = (one >= 0) & (other >= 0) & (one != other)
+        return differ
 
     @property
     def size(self) -> int:

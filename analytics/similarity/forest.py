@@ -27,7 +27,7 @@ GAMMA = 0.2
 """Weight of s_topo: four ratios of sizes say less than either."""
 
 COUPLING = "~"
-"""Stands between the labels of a coupled pair, as ``>`` stands between those of an edge."""
+"""Stands between the labels of a coupled pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,14 @@ class ForestFeatures:
 
     Attributes:
         nodes: How many nodes carry each label.
-        edges: How many edges join each pair of labels, and how many couplings.
+        edges: How many edges lead from one label to another, by (label, label), and how many
+            couplings join two, by (label, ``~``, label).
         sizes: Number of nodes, number of edges and couplings, depth (nodes on the longest
             path) and width (nodes on the fullest level).
     """
 
     nodes: Mapping[str, int]
-    edges: Mapping[tuple[str, str, str], int]
+    edges: Mapping[tuple[str, ...], int]
     sizes: tuple[int, int, int, int]
 
 
@@ -103,7 +104,9 @@ class ForestMeasure(Configured):
         """Counts of labels and of pairs, and sizes."""
         seen = outline(graph, self.labels)
         labels = seen.labels
-        edges = Counter([(labels[one], ">", labels[other]) for one, other in seen.edges])
+        edges: Counter[tuple[str, ...]] = Counter(
+            [(labels[one], labels[other]) for one, other in seen.edges]
+        )
         for one, other in seen.couplings:
             first, second = sorted((labels[one], labels[other]))
             edges[first, COUPLING, second] += 1

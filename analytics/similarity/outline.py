@@ -1,17 +1,17 @@
 """What the measures read of a graph: labels, edges and couplings by position, no ids."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph, Node
 
-LABELS: dict[str, Callable[[Node], str]] = {
-    "role/kind": lambda node: f"{node.role}/{node.kind}",
-    "role": lambda node: node.role,
-    "kind": lambda node: node.kind,
-    "name": lambda node: node.name,
+LABELS: dict[str, Callable[[Sequence[Node]], list[str]]] = {
+    "role/kind": lambda nodes: [f"{node.role}/{node.kind}" for node in nodes],
+    "role": lambda nodes: [node.role for node in nodes],
+    "kind": lambda nodes: [node.kind for node in nodes],
+    "name": lambda nodes: [node.name for node in nodes],
 }
 """The ways to label nodes: the same names and meanings as where motifs are mined."""
 
@@ -27,18 +27,19 @@ class Outline:
         labels: Of each node, by index.
         edges: Pairs of indexes, the smaller first, ascending, each once.
         couplings: Likewise.
-        contents: The content hash of each node, "" where the trace has no content.
+        contents: The content hash of each node, "" where the trace has no content; None
+            where they were not read.
     """
 
     labels: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
     couplings: tuple[tuple[int, int], ...]
-    contents: tuple[str, ...]
+    contents: tuple[str, ...] | None = None
 
     @property
     def key(self) -> tuple[Any, ...]:
         """Puts a pair of graphs into one order, whichever is named first."""
-        return (len(self.labels), len(self.edges), self.labels, self.edges, self.contents)
+        return (len(self.labels), len(self.edges), self.labels, self.edges, self.contents or ())
 
 
 def check_labels(labels: str) -> None:
@@ -49,22 +50,23 @@ def check_labels(labels: str) -> None:
         )
 
 
-def outline(graph: CollaborationGraph, labels: str = DEFAULT_LABELS) -> Outline:
+def outline(
+    graph: CollaborationGraph, labels: str = DEFAULT_LABELS, *, contents: bool = False
+) -> Outline:
     """Reads a graph.
 
     Args:
-        graph: A run or a decomposition.
+        graph: A run or a decomposition, in canonical order as every graph is.
         labels: One of :data:`LABELS`.
+        contents: Whether content hashes are read.
     """
-    label_of = LABELS[labels]
-    index = {node.id: place for place, node in enumerate(graph.nodes)}
+    nodes = graph.nodes
+    index = {node.id: place for place, node in enumerate(nodes)}
     return Outline(
-        labels=tuple([label_of(node) for node in graph.nodes]),
-        edges=tuple(sorted({(index[edge.source], index[edge.target]) for edge in graph.edges})),
-        couplings=tuple(
-            sorted({(index[pair.source], index[pair.target]) for pair in graph.couplings})
-        ),
-        contents=tuple([node.content_hash or "" for node in graph.nodes]),
+        labels=tuple(LABELS[labels](nodes)),
+        edges=tuple([(index[edge.source], index[edge.target]) for edge in graph.edges]),
+        couplings=tuple([(index[pair.source], index[pair.target]) for pair in graph.couplings]),
+        contents=tuple([node.content_hash or "" for node in nodes]) if contents else None,
     )
 
 

@@ -32,9 +32,10 @@ DIRECTIONS = ("both", "out", "in", "undirected")
 """Whose labels refine a node's: those of the nodes that consumed its output (``out``), of
 those whose output it consumed (``in``), of both kept apart, or of both as one multiset."""
 
-_OUT, _IN, _COUPLED, _OWN = (
-    numpy.uint64(int.from_bytes(blake2b(name, digest_size=8).digest(), "big"))
-    for name in (b"out", b"in", b"coupled", b"own")
+# Odd, so that no bit is lost in a product.
+_OWN, _BEFORE, _AFTER, _COUPLED = (
+    numpy.uint64(int.from_bytes(blake2b(name, digest_size=8).digest(), "big") | 1)
+    for name in (b"own", b"before", b"after", b"coupled")
 )
 
 
@@ -166,25 +167,26 @@ def _refined(
     couplings: NDArray[numpy.int64],
     direction: str,
 ) -> NDArray[numpy.uint64]:
-    spread = _mixed(labels)
+    """One iteration. A multiset's hash is the sum of its members': it knows no order.
+
+    Labels spread evenly over 64 bits, so that sums and odd multiples of them do, too.
+    """
     sources, targets = edges[:, 0], edges[:, 1]
-    refined = _mixed(labels ^ _OWN)
-    received = numpy.zeros_like(labels)
-    # A multiset's hash is the sum of its members' hashes: it knows no order.
+    refined = labels * _OWN
+    after = numpy.zeros_like(labels)
     if direction != "in":
-        numpy.add.at(received, sources, spread[targets])
-    if direction == "both":
-        refined += _mixed(received ^ _OUT)
-        received = numpy.zeros_like(labels)
+        numpy.add.at(after, sources, labels[targets])
+    before = numpy.zeros_like(labels) if direction == "both" else after
     if direction != "out":
-        numpy.add.at(received, targets, spread[sources])
-    refined += _mixed(received ^ _IN)
+        numpy.add.at(before, targets, labels[sources])
+    refined += before * _BEFORE
+    if direction == "both":
+        refined += after * _AFTER
     if len(couplings):
-        received = numpy.zeros_like(labels)
-        numpy.add.at(received, couplings[:, 0], spread[couplings[:, 1]])
-        numpy.add.at(received, couplings[:, 1], spread[couplings[:, 0]])
-        # Nodes without a coupling keep the label that they have in a graph without any.
-        refined += numpy.where(received > 0, _mixed(received ^ _COUPLED), numpy.uint64(0))
+        coupled = numpy.zeros_like(labels)
+        numpy.add.at(coupled, couplings[:, 0], labels[couplings[:, 1]])
+        numpy.add.at(coupled, couplings[:, 1], labels[couplings[:, 0]])
+        refined += coupled * _COUPLED
     return _mixed(refined)
 
 

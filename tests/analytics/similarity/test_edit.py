@@ -73,7 +73,7 @@ def test_two_hundred_pairs_of_up_to_eight_nodes():
     generator = random.Random(8)
     equal = 0
     for number in range(200):
-        largest = 8 if number % 4 == 0 else 6
+        largest = 8 if number % 8 == 0 else 6
         one, other = (
             random_graph(generator, generator.randint(largest // 2, largest), density)
             for density in (generator.random() / 2, generator.random() / 2)
