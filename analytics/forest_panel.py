@@ -16,7 +16,7 @@ from typing import ClassVar
 from analytics.diagnosis import diagnose
 from analytics.forest import LEVELS, ForestSet, Level, ReferenceForest, forest_match, keys_of
 from analytics.forest_parts import (
-    ContentEmbedder,
+    Cosines,
     information_uptake,
     topology_efficiency,
 )
@@ -289,7 +289,7 @@ def forest_row(
     graph: CollaborationGraph,
     configuration: PanelConfiguration | None = None,
     *,
-    embedder: ContentEmbedder | None = None,
+    cosines: Cosines | None = None,
     scorer: ForestScorer | None = None,
 ) -> ForestPanelRow:
     """The metrics of one run.
@@ -297,14 +297,14 @@ def forest_row(
     Args:
         graph: A run.
         configuration: Options; the defaults where None.
-        embedder: For information uptake; missing without.
+        cosines: What compares contents, for information uptake; missing without.
         scorer: For what needs a forest; missing without.
 
     Raises:
         UsageError: The graph is a decomposition: nobody has acted in it yet.
     """
     row = evaluate_graph(graph, configuration)
-    uptake = None if embedder is None else information_uptake(graph, embedder)
+    uptake = None if cosines is None else information_uptake(graph, cosines)
     efficiency = topology_efficiency(graph)
     score = ForestScore() if scorer is None else scorer.score(graph)
     return ForestPanelRow(
@@ -333,18 +333,18 @@ def evaluate_beside_forests(
     graphs: Iterable[CollaborationGraph],
     configuration: ForestPanelConfiguration,
     *,
-    embedder: ContentEmbedder | None = None,
+    cosines: Cosines | None = None,
     scorer: ForestScorer | None = None,
 ) -> ForestEvaluation:
     """The metrics of many runs; the runs are taken one by one and not kept.
 
     Args:
         graphs: Runs.
-        configuration: Options; they must name the embedder and the forests that are given.
-        embedder: As in :func:`forest_row`.
+        configuration: Options; they must name what embeds contents and the forests.
+        cosines: As in :func:`forest_row`.
         scorer: Likewise.
     """
     rows = tuple(
-        [forest_row(graph, configuration, embedder=embedder, scorer=scorer) for graph in graphs]
+        [forest_row(graph, configuration, cosines=cosines, scorer=scorer) for graph in graphs]
     )
     return ForestEvaluation(configuration, rows, () if scorer is None else scorer.missing)

@@ -5,7 +5,7 @@ it leaves open is said where it is chosen.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -51,21 +51,45 @@ class TopologyEfficiency:
     value: float | None
 
 
-def information_uptake(
-    graph: CollaborationGraph, embedder: ContentEmbedder
-) -> InformationUptake:
+Cosines = Callable[[Sequence[str], Sequence[tuple[int, int]]], Sequence[float]]
+"""From the texts of a run and pairs of their positions: the cosine of each pair, NaN where a
+text has nothing to compare. :func:`analytics.term_weights.term_cosines` is one."""
+
+
+def embedded_cosines(embedder: ContentEmbedder) -> Cosines:
+    """Cosines of what an embedder makes of the texts of one run.
+
+    Args:
+        embedder: Not yet fitted: it is fitted to each run's own texts.
+    """
+
+    def cosines(texts: Sequence[str], pairs: Sequence[tuple[int, int]]) -> list[float]:
+        import numpy
+
+        vectors = embedder.fit(texts).embed(texts)
+        sources = vectors[[one for one, _ in pairs]]
+        targets = vectors[[other for _, other in pairs]]
+        products = _row_products(sources, targets)
+        lengths = numpy.sqrt(_row_products(sources, sources) * _row_products(targets, targets))
+        nothing = numpy.full(len(pairs), numpy.nan)
+        found = numpy.divide(products, lengths, out=nothing, where=lengths > 0)
+        values: list[float] = numpy.clip(found, -1.0, 1.0).tolist()
+        return values
+
+    return cosines
+
+
+def information_uptake(graph: CollaborationGraph, cosines: Cosines) -> InformationUptake:
     """Mean cosine of content embeddings along edges (ForestBench).
 
-    The embedder is fitted to the run's own contents, so that a run's value does not depend
+    Contents are embedded among the run's own contents, so that a run's value does not depend
     on its neighbours: with term weights, words that all actions use count little. An edge
     counts where both ends have a content with at least one term.
 
     Args:
         graph: A run or a decomposition.
-        embedder: What makes vectors of contents; not yet fitted.
+        cosines: What compares contents.
     """
-    import numpy
-
     content = {node.id: node.content for node in graph.nodes if node.content is not None}
     ends = [
         (edge.source, edge.target)
@@ -74,19 +98,12 @@ def information_uptake(
     ]
     if not ends:
         return InformationUptake(None, 0)
-    used = sorted({name for pair in ends for name in pair})
-    place = {name: position for position, name in enumerate(used)}
-    texts = [content[name] for name in used]
-    vectors = embedder.fit(texts).embed(texts)
-    sources = vectors[[place[source] for source, _ in ends]]
-    targets = vectors[[place[target] for _, target in ends]]
-    products = _row_products(sources, targets)
-    lengths = numpy.sqrt(_row_products(sources, sources) * _row_products(targets, targets))
-    defined = lengths > 0
-    if not defined.any():
-        return InformationUptake(None, 0)
-    cosines = numpy.clip(products[defined] / lengths[defined], -1.0, 1.0)
-    return InformationUptake(math.fsum(cosines.tolist()) / len(cosines), int(defined.sum()))
+    place = {name: position for position, name in enumerate(content)}
+    found = cosines(
+        list(content.values()), [(place[source], place[target]) for source, target in ends]
+    )
+    known = [value for value in found if not math.isnan(value)]
+    return InformationUptake(math.fsum(known) / len(known) if known else None, len(known))
 
 
 def _row_products(ones: Any, others: Any) -> Any:

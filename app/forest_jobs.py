@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from analytics.forest_building import Candidate
     from analytics.forest_panel import ForestScorer
+    from analytics.forest_parts import Cosines
 
 REPORT_KIND = "forests"
 REPORTED_SHORTAGES = 1_000
@@ -338,6 +339,27 @@ def forest_graphs(store: GraphStore, forests: "ForestSet") -> list[Collaboration
     for start in range(0, len(wanted), 1_000):
         found.extend(store.graphs(ids=wanted[start : start + 1_000]))
     return sorted(found, key=lambda graph: graph.id)
+
+
+def cosines_named(embedder: str | None) -> "Cosines | None":
+    """What compares contents, by the name of what embeds them.
+
+    Args:
+        embedder: As :func:`mining.embedders.make_embedder` takes it; None for nothing.
+
+    Raises:
+        UsageError: There is no such embedder.
+    """
+    if embedder is None:
+        return None
+    if embedder == "tfidf":
+        from analytics.term_weights import term_cosines
+
+        return term_cosines
+    from analytics.forest_parts import embedded_cosines
+    from mining.embedders import make_embedder
+
+    return embedded_cosines(make_embedder(embedder))
 
 
 def make_scorer(

@@ -75,8 +75,7 @@ def evaluate(
         NotFoundError: It has no such set.
     """
     from analytics.forest_panel import evaluate_beside_forests, panel_configuration
-    from app.forest_jobs import find_forests, make_scorer
-    from mining.embedders import make_embedder
+    from app.forest_jobs import cosines_named, find_forests, make_scorer
 
     scorer = None
     if forests is not False:
@@ -94,7 +93,7 @@ def evaluate(
     evaluation = evaluate_beside_forests(
         counted(),
         options,
-        embedder=None if embedder is None else make_embedder(embedder),
+        cosines=cosines_named(embedder),
         scorer=scorer,
     )
     if save:

@@ -136,7 +136,7 @@ def evaluate(
         panel_configuration,
     )
     from app.forest_files import LoadedForests
-    from mining.embedders import make_embedder
+    from app.forest_jobs import cosines_named
 
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
@@ -155,7 +155,7 @@ def evaluate(
     return evaluate_beside_forests(
         (graph for graph in graphs if graph.kind == "run"),
         panel_configuration(configuration, embedder, scorer),
-        embedder=None if embedder is None else make_embedder(embedder),
+        cosines=cosines_named(embedder),
         scorer=scorer,
     )
 

@@ -4,8 +4,10 @@ import math
 import time
 
 import networkx
+import numpy
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from analytics.forest import ForestConfiguration, ForestSet, keys_of
 from analytics.forest_building import build_forest, make_candidate
@@ -16,8 +18,13 @@ from analytics.forest_panel import (
     forest_row,
     panel_configuration,
 )
-from analytics.forest_parts import information_uptake, topology_efficiency
+from analytics.forest_parts import (
+    embedded_cosines,
+    information_uptake,
+    topology_efficiency,
+)
 from analytics.panel import evaluate_graph
+from analytics.term_weights import term_cosines
 from graphstore.errors import UsageError
 from mining.embedders import TfidfEmbedder
 from tests.analytics.teams import team_run
@@ -115,12 +122,37 @@ def test_other_measures_give_no_parts():
 
 def test_uptake_by_hand():
     same = team_run("a", "psc", contents=["red fish", "red fish", "blue bird"])
-    found = information_uptake(same, TfidfEmbedder())
+    found = information_uptake(same, term_cosines)
     assert (found.value, found.edges) == (pytest.approx(0.5), 2)
     half = team_run("b", "ps", contents=["red fish", "red bird"])
     # Each word's weight is 1 + ln 1 = 1 where both texts have it, 1 + ln 1.5 where one has.
     rare = (1 + math.log(1.5)) ** 2
-    assert information_uptake(half, TfidfEmbedder()).value == pytest.approx(1 / (1 + rare))
+    assert information_uptake(half, term_cosines).value == pytest.approx(1 / (1 + rare))
+
+
+WORDS = st.sampled_from(["red", "Fish", "readFile_12", "3", "ÉTÉ", "ﬁsh", "  ", "x", "it's"])
+
+
+@given(st.lists(st.lists(WORDS, max_size=6).map(" ".join), min_size=2, max_size=7), st.data())
+def test_term_cosines_are_those_of_the_embedder(texts, data):
+    places = st.integers(0, len(texts) - 1)
+    pairs = data.draw(st.lists(st.tuples(places, places), min_size=1, max_size=8))
+    expected = embedded_cosines(TfidfEmbedder())(texts, pairs)
+    assert term_cosines(texts, pairs) == pytest.approx(expected, nan_ok=True)
+
+
+def test_dense_vectors_have_cosines_too():
+    class Lengths:
+        """The number of letters beside 1: a real embedder of two dimensions."""
+
+        def fit(self, texts):
+            return self
+
+        def embed(self, texts):
+            return numpy.array([[len(text), 1.0 if text else 0.0] for text in texts])
+
+    found = embedded_cosines(Lengths())(["a", "aa", ""], [(0, 1), (0, 0), (1, 2)])
+    assert found == pytest.approx([3 / math.sqrt(10), 1.0, math.nan], nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +167,7 @@ def test_uptake_by_hand():
     ],
 )
 def test_uptake_is_missing_where_no_edge_can_be_measured(graph):
-    found = information_uptake(graph, TfidfEmbedder())
+    found = information_uptake(graph, term_cosines)
     assert (found.value, found.edges) == (None, 0)
 
 
@@ -172,7 +204,7 @@ def test_any_run_has_a_panel(graph):
     else:
         assert parallelism is None
     scorer = ForestScorer(forests_of(WAYS, ("all",)), WAYS)
-    row = forest_row(graph, embedder=TfidfEmbedder(), scorer=scorer)
+    row = forest_row(graph, cosines=term_cosines, scorer=scorer)
     assert row.forest_level == "all"
     assert 0 <= row.forest_match <= row.best_similarity <= 1
     assert row.information_uptake is None or 0 <= row.information_uptake <= 1 + 1e-12
@@ -196,7 +228,7 @@ def test_five_thousand_actions():
     )
     scorer = ForestScorer(forests_of(WAYS), WAYS)
     start = time.perf_counter()
-    row = forest_row(long, embedder=TfidfEmbedder(), scorer=scorer)
+    row = forest_row(long, cosines=term_cosines, scorer=scorer)
     assert time.perf_counter() - start < 30
     assert (row.actions, row.uptake_edges) == (5000, 4999)
     assert row.topology_efficiency == 0.5
@@ -209,9 +241,7 @@ def test_the_panel_of_many_runs():
     scorer = ForestScorer(forests, three)
     configuration = panel_configuration(None, "tfidf", scorer)
     assert configuration == ForestPanelConfiguration(embedder="tfidf", forest_set=forests.id)
-    found = evaluate_beside_forests(
-        three, configuration, embedder=TfidfEmbedder(), scorer=scorer
-    )
+    found = evaluate_beside_forests(three, configuration, cosines=term_cosines, scorer=scorer)
     assert found.compared == 5
     assert [row.diagnosis for row in found.rows][-1] == "structural"
     assert found.rows[3].forest_threshold is not None
