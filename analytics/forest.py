@@ -340,6 +340,20 @@ def keys_of(graph: CollaborationGraph, levels: Iterable[Level]) -> dict[Level, F
     return {level: key for level in levels if (key := keys[level]) is not None}
 
 
+def identity_at(graph: CollaborationGraph, level: Level) -> tuple[str, ...] | None:
+    """:attr:`ForestKey.identity` of a graph at one level; None where it has no such key."""
+    task, method = graph.task, graph.method
+    if level in ("task", "decomposition"):
+        return (level, "", "", task.id, "")
+    if level == "category" and task.category is not None:
+        return (level, task.dataset or "", task.category, "", "")
+    if level == "dataset" and task.dataset is not None:
+        return (level, task.dataset, "", "", "")
+    if level == "method" and method is not None:
+        return (level, "", "", "", method.id)
+    return (level, "", "", "", "") if level == "all" else None
+
+
 def forest_match(similarities: Sequence[float], weights: Sequence[float]) -> float | None:
     """FM(G, F) = sum_k w_k sim(G, G_k) / sum_k w_k (ForestBench).
 

@@ -14,7 +14,14 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from analytics.diagnosis import diagnose
-from analytics.forest import LEVELS, ForestSet, Level, ReferenceForest, forest_match, keys_of
+from analytics.forest import (
+    LEVELS,
+    ForestSet,
+    Level,
+    ReferenceForest,
+    forest_match,
+    identity_at,
+)
 from analytics.forest_parts import (
     Cosines,
     information_uptake,
@@ -89,6 +96,7 @@ class ForestScorer:
         self.measure = forests.configuration.make_measure()
         self._features = {graph.id: self.measure.prepare(graph) for graph in graphs}
         self._by_key = {one.key.identity: one for one in forests.forests}
+        self._ids = {name: forests.forest_id(one.key) for name, one in self._by_key.items()}
         self.levels = checked_levels(levels)
         wanted = {name for one in forests.forests for name in one.graph_ids}
         self.missing = tuple(sorted(wanted - set(self._features)))
@@ -102,8 +110,9 @@ class ForestScorer:
             graph: It is never compared with itself
                 (:meth:`analytics.forest.ReferenceForest.references_for`).
         """
-        for key in keys_of(graph, self.levels).values():
-            forest = self._by_key.get(key.identity)
+        for level in self.levels:
+            identity = identity_at(graph, level)
+            forest = None if identity is None else self._by_key.get(identity)
             if forest is None:
                 continue
             left = tuple(
@@ -142,7 +151,7 @@ class ForestScorer:
         ]
         best = min(known, default=None)
         return ForestScore(
-            forest=self.forests.forest_id(forest.key),
+            forest=self._ids[forest.key.identity],
             level=forest.key.level,
             references=len(left),
             match=match,

@@ -15,6 +15,7 @@ from analytics.forest import (
     ReferenceForest,
     Shortage,
     forest_match,
+    identity_at,
     keys_of,
 )
 from analytics.forest_building import build_forest, make_candidate, quantile, signature
@@ -220,8 +221,15 @@ def test_each_level_has_its_key_and_lacks_it_where_the_graph_does():
     assert keys["dataset"].identity == ("dataset", "d", "", "", "")
     assert keys["method"].identity == ("method", "", "", "", graph.method.id)
     assert len({key.identity for key in keys.values()}) == len(LEVELS)
+    for level, key in keys.items():
+        assert identity_at(graph, level) == key.identity
     bare = team_run("b", "ps", dataset=None, category=None, method=None)
     assert set(keys_of(bare, LEVELS)) == {"task", "all", "decomposition"}
+    assert [level for level in LEVELS if identity_at(bare, level) is None] == [
+        "category",
+        "dataset",
+        "method",
+    ]
 
 
 def test_the_configuration_comes_back_from_what_is_stored():
