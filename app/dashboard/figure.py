@@ -61,6 +61,7 @@ def mount(
     *,
     key: str,
     scrolls: bool = False,
+    least: int = LEAST_WIDTH,
     on_pick: Callable[[str], None] | None = None,
 ) -> None:
     """Puts a figure on the page.
@@ -69,6 +70,7 @@ def mount(
         figure: What to show.
         key: Tells figures of a page apart.
         scrolls: Whether it keeps its size and is scrolled, rather than fitted to the page.
+        least: Pixels below which it is not shrunk but scrolled.
         on_pick: Called with the ``pick`` of what was clicked, before the page runs again.
     """
     import streamlit
@@ -88,7 +90,7 @@ def mount(
             "svg": figure.inline(),
             "title": figure.title,
             "width": figure.width,
-            "least": LEAST_WIDTH,
+            "least": least,
             "scrolls": scrolls,
         },
         on_picked_change=picked,

@@ -345,6 +345,10 @@ class Page:
             icon=":material/download:",
         )
 
+    def card(self, drawn: Figure, name: str) -> None:
+        """A small drawing without a download: one of many, which a table below gives."""
+        figure.mount(drawn, key=f"figure-{self.view.name}-{name}", least=0)
+
 
 def note(sentence: str, *, command: str | None = None, kind: str = "info") -> None:
     """A sentence in a box.
