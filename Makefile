@@ -30,7 +30,9 @@ test: $(VENV)/.installed-dev ## All tests; those of the Neo4j store too, where a
 # torch takes 6.3 GiB, and 3 more while it is installed. A machine without them tests the rest.
 $(GNN_VENV)/.installed: pyproject.toml constraints.txt constraints-gnn.txt
 	$(PYTHON) -m venv $(GNN_VENV)
-	$(GNN_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --constraint constraints.txt --constraint constraints-gnn.txt --editable '.[gnn]' pytest
+	mkdir -p $(GNN_VENV)/tmp
+	TMPDIR=$(abspath $(GNN_VENV))/tmp $(GNN_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --constraint constraints.txt --constraint constraints-gnn.txt --editable '.[gnn]' pytest
+	rm -rf $(GNN_VENV)/tmp
 	touch $@
 
 test-gnn: ## The tests of the learned embedding, with torch in an environment of its own
