@@ -66,6 +66,10 @@ BUILT_IN: dict[str, str] = {
     "camel-memory": "ingest.readers.camel_memory:CamelMemoryReader",
     "llamaindex-events": "ingest.readers.llamaindex_events:LlamaIndexEventsReader",
     "a2a": "ingest.readers.a2a:A2aReader",
+    "masgraph-json": "ingest.readers.exports:ExportJsonReader",
+    "masgraph-graphml": "ingest.readers.exports:ExportGraphMLReader",
+    "masgraph-gexf": "ingest.readers.exports:ExportGexfReader",
+    "masgraph-parquet": "ingest.readers.exports:ExportParquetReader",
 }
 """Formats that come with masgraph; they need no installed metadata."""
 

@@ -29,6 +29,7 @@ from graphstore.model import (
 from ingest.flow import FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import text_of
+from ingest.readers.exports import is_export_table
 from ingest.readers.naming import set_task_from_text
 from ingest.readers.table_mapping import Mapping, beside, places
 from ingest.readers.table_rows import PARQUET, header_of, read_rows
@@ -80,7 +81,7 @@ class MessagesTableReader:
     def sniff(self, sample: bytes) -> bool:
         """Whether the first line names senders, contents, and receivers, times or runs."""
         if sample.startswith(PARQUET):
-            return True
+            return not is_export_table(sample)
         line = sample.lstrip(b"\r\n").split(b"\n", 1)[0]
         if line[:1] in (b"{", b"[", b"<") or len(line) > 10_000:
             return False
@@ -101,6 +102,12 @@ class MessagesTableReader:
             InputError: It is no table, its mapping cannot be used, or no column names the
                 senders.
         """
+        if is_export_table(file.sample):
+            raise InputError(
+                "it is a table of masgraph's own export: read its folder with --format "
+                "masgraph-parquet",
+                file=file.uri,
+            )
         try:
             mapping = beside(file.uri)
         except InputError as error:

@@ -155,7 +155,9 @@ def _task(builder: GraphBuilder, fields: Fields, record: str) -> None:
 def organization(
     builder: GraphBuilder, fields: Fields
 ) -> tuple[dict[str, int], Organization | None]:
-    """The organization of a record, and the position of each unit by name.
+    """The organization of a record as it stands there, and the position of each unit by name.
+
+    The builder applies its policy in the end: what a unit is decides what its steps are.
 
     Raises:
         InputError: A unit has no name or stands twice, or an edge names no unit.
@@ -167,7 +169,6 @@ def organization(
     policy = fields.take_organization("pi")
     roles = given.pop("role_configuration", None)
     roles = roles if isinstance(roles, dict) else {}
-    label = builder.policy.label
     units: dict[str, int] = {}
     members: list[tuple[str, Role, Attributes]] = []
     for position, unit in enumerate(listed):
@@ -177,24 +178,23 @@ def organization(
         if name in units:
             raise InputError(f"V[{position}]: the unit {name!r} stands twice")
         units[name] = position
-        members.append((label(name), *_unit(builder, name, unit, roles.get(name))))
+        members.append((name, *_unit(builder, name, unit, roles.get(name))))
     pairs = []
     for position, link in enumerate(links):
         source, target, kind = _ends(link, position)
         for end in (source, target):
             if end not in units:
                 raise InputError(f"E[{position}]: no unit is called {end!r}")
-        pairs.append((units[source], units[target], label(kind)))
+        pairs.append((units[source], units[target], kind))
     if not members and not links and state is None and policy is None:
         return {}, None
     name = name_of(given, "name", "method_id", "method") or "organization"
-    keep = builder.policy.attributes
     return units, make_organization(
         name,
         members,
         pairs,
-        state=keep(_object(state, "S")),
-        policy=keep(_object(policy, "pi")),
+        state=_object(state, "S"),
+        policy=_object(policy, "pi"),
     )
 
 
@@ -216,7 +216,7 @@ def _unit(
             role = builder.role_of(raw)
     if role == "unknown" and attributes.get("kind", attributes.get("type")) == "tool":
         role = "tool"
-    return role, builder.policy.attributes(attributes)
+    return role, attributes
 
 
 def _listed(value: Any, what: str) -> list[Any]:

@@ -14,7 +14,8 @@ def test_a_damaged_file_gives_valid_graphs_or_a_reason(format):
     found = fuzz(format, 120)
     assert found.broken == {}
     assert found.tried >= 120
-    assert found.graphs > 0
+    # A table of a Parquet export holds no graph alone: tests of its reader damage a folder.
+    assert found.graphs > 0 or format == "masgraph-parquet"
     assert found.graphs + found.rejected + found.refused >= found.tried / 2
 
 
