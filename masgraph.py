@@ -13,16 +13,23 @@ The public names, for notebooks and programs::
         mg.query(store, "actions-by-role").to_pandas()
 """
 
+from analytics.interventions import intervened_organization
+from analytics.interventions_rewiring import rewire_organization
 from analytics.run_diff import run_diff
 from analytics.scorers.base import Scorer
 from analytics.similarity.compare import align, similarities, similarity
 from analytics.similarity.measure import MEASURES, SimilarityMeasure, measure_named
 from analytics.trajectories import Verdict
+from app.communication_jobs import communication
 from app.compare_jobs import compare_methods
 from app.forest_files import load_forests, save_forests
 from app.forest_notebook import build_forests, diagnose
+from app.intervention_jobs import execution
+from app.intervention_jobs import measure as measure_interventions
+from app.intervention_jobs import predict as predict_interventions
 from app.library_jobs import load_library, read_library, save_library
 from app.notebook import GraphList, evaluate, ingest, mine, mine_library, query, read
+from app.relation_jobs import read_checks, relations
 from app.trajectory_jobs import trajectories
 from graphstore.builder import GraphBuilder, make_organization
 from graphstore.errors import (
@@ -111,23 +118,31 @@ __all__ = [
     "WriteReport",
     "align",
     "build_forests",
+    "communication",
     "compare_methods",
     "diagnose",
     "evaluate",
+    "execution",
     "from_frames",
     "from_networkx",
     "ingest",
+    "intervened_organization",
     "load_forests",
     "load_library",
     "make_organization",
+    "measure_interventions",
     "measure_named",
     "mine",
     "mine_library",
     "open_store",
+    "predict_interventions",
     "query",
     "read",
+    "read_checks",
     "read_file",
     "read_library",
+    "relations",
+    "rewire_organization",
     "run_diff",
     "save_forests",
     "save_library",

@@ -10,6 +10,8 @@ from app.stored_reports import save_report
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
+    import pandas
+
     from analytics.communication import CommunicationConfiguration
     from analytics.communication_report import (
         CommunicationReport,
@@ -98,6 +100,12 @@ class CommunicationResult:
             for name, level in row.factors:
                 found[name][level] += 1
         return {name: dict(sorted(counts.items())) for name, counts in found.items()}
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """One line a group: ``group``, ``runs``, ``tasks`` and the mean of each measure."""
+        from analytics.communication_report import summaries_to_pandas
+
+        return summaries_to_pandas(self.groups)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values."""

@@ -11,11 +11,13 @@ from graphstore.model import CollaborationGraph
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
+    import pandas
+
     from analytics.execution import ExecutionConfiguration
     from analytics.execution_report import ExecutionReport
     from analytics.interventions import Team
-    from analytics.interventions_controls import ControlledRun
     from analytics.interventions_configuration import InterventionConfiguration
+    from analytics.interventions_controls import ControlledRun
     from analytics.interventions_prediction import InterventionPrediction
     from analytics.interventions_response import ResponseConfiguration, ResponseReport
 
@@ -73,6 +75,12 @@ class PredictionReport:
             )
             rows.append(row)
         return rows
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """One line a setting: means over all teams, as :meth:`settings`."""
+        import pandas
+
+        return pandas.DataFrame(self.settings()).convert_dtypes()
 
     def _changes(self, place: int, effect: str) -> list[float]:
         """The change of an effect in each team that has it before and after."""

@@ -24,6 +24,8 @@ from graphstore.model import CollaborationGraph
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
+    import pandas
+
     from analytics.relations_report import CheckedRun, RelationReport
 
 SHOWN_RUNS = 300
@@ -73,6 +75,10 @@ class RelationResult:
     report: "RelationReport"
     without: int
     rejected: tuple[RejectedChecks, ...]
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """One line a run: goals, scores and preservation."""
+        return self.report.to_pandas()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values."""
