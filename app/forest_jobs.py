@@ -287,6 +287,26 @@ def find_forests(store: GraphStore, forest_set: str | None = None) -> "ForestSet
     return read_forests(store, sets[0])
 
 
+def delete_forests(store: GraphStore, forest_set: str) -> int:
+    """Removes a set of forests; its graphs stay.
+
+    Returns:
+        How many forests there were.
+
+    Raises:
+        NotFoundError: The store has no such set.
+    """
+    gone = Rows()
+    rows = stored_forests(store, forest_set)
+    for row in rows:
+        gone.node("ReferenceForest", {"id": row["forest"]})
+    if not rows:
+        raise NotFoundError(f"there are no forests {forest_set!r}: see  masgraph forest list")
+    store.write_results(Rows(), replace=gone)
+    store.checkpoint()
+    return len(rows)
+
+
 def read_forests(store: GraphStore, forest_set: str) -> "ForestSet":
     """A set of forests as it was written, without what was short.
 

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from app.commands.diagnosis import diagnose
 from app.commands.options import (
     DatasetOption,
+    ForestSetOption,
     JsonOption,
     MethodOption,
     QuietOption,
@@ -18,26 +20,9 @@ from app.output import print_json, print_mapping, print_table, progress, say
 from graphstore.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from analytics.diagnosis_report import DiagnosisReport
     from analytics.forest import ForestSet, ReferenceForest
 
 SHOWN_SHORTAGES = 5
-SetOption = Annotated[
-    str | None,
-    typer.Option(
-        "--forests",
-        metavar="SET",
-        help="Id of a set of forests; needed only where the store has several.",
-    ),
-]
-LevelOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--level",
-        metavar="NAME",
-        help="May be repeated: task, category, dataset, method, all or decomposition.",
-    ),
-]
 
 
 def register(cli: typer.Typer) -> None:
@@ -49,6 +34,7 @@ def register(cli: typer.Typer) -> None:
     group.command("build")(build)
     group.command("list")(list_forests)
     group.command("show")(show)
+    group.command("delete")(delete)
     group.command("export")(export)
     group.command("import")(import_file)
     group.command("diagnose")(diagnose)
@@ -212,7 +198,7 @@ def _say_what_is_short(found: "ForestSet") -> None:
 
 def list_forests(
     store: StoreOption = None,
-    forests: SetOption = None,
+    forests: ForestSetOption = None,
     json: JsonOption = False,
 ) -> None:
     """List the reference forests of the store."""
@@ -235,7 +221,7 @@ def show(
         typer.Argument(metavar="FOREST", help="Id of a forest, or the name of its task, ..."),
     ],
     store: StoreOption = None,
-    forests: SetOption = None,
+    forests: ForestSetOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show one forest: its references with their weights, and its calibration."""
@@ -313,12 +299,26 @@ def _named(found: "ForestSet | None", name: str) -> "ReferenceForest":
     return matching[0]
 
 
+def delete(
+    forests: Annotated[str, typer.Argument(metavar="SET", help="Id of a set of forests.")],
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Remove a set of forests; the runs that it holds stay."""
+    from app import forest_jobs
+
+    with opened(store, must_exist=True) as graph_store:
+        count = forest_jobs.delete_forests(graph_store, forests)
+    if not quiet:
+        say(f"{count:,} forests removed.")
+
+
 def export(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Ends in .json, or in .json.gz.")
     ],
     store: StoreOption = None,
-    forests: SetOption = None,
+    forests: ForestSetOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Write a set of forests to one file, with the graphs that they hold."""
@@ -361,113 +361,3 @@ def import_file(
             f"{len(loaded.forests.forests):,} forests, set {loaded.forests.id}: "
             f"{report.written:,} graphs written, {report.unchanged:,} were there."
         )
-
-
-def diagnose(
-    store: StoreOption = None,
-    dataset: DatasetOption = None,
-    method: MethodOption = None,
-    task: TaskOption = None,
-    forests: SetOption = None,
-    level: LevelOption = None,
-    by_run: Annotated[
-        bool, typer.Option("--by-run", help="A line for each run, not for each method.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
-    ] = False,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
-) -> None:
-    """Tell failures of structure from failures of content, and where runs leave what works."""
-    from app import diagnosis_jobs
-    from app.jobs import Selection
-
-    with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
-        progress("diagnosing", quiet=quiet or json) as reporter,
-    ):
-        report = diagnosis_jobs.diagnose(
-            graph_store,
-            forests=forests,
-            levels=level,  # type: ignore[arg-type]
-            selection=Selection(dataset, method, task),
-            save=not dry_run,
-            progress=reporter,
-        )
-    if json:
-        print_json(report.to_dict())
-        return
-    if not report.rows:
-        raise NotFoundError("no run matches: see what is there with  masgraph stats")
-    if by_run:
-        print_table(
-            SHOWN_OF_A_RUN,
-            [tuple(getattr(row, name) for name in SHOWN_OF_A_RUN) for row in report.rows],
-        )
-    else:
-        counts = report.counts()
-        print_table(list(counts[0]), [list(one.values()) for one in counts])
-    _print_mistakes(report)
-    if not quiet:
-        _say_what_was_compared(report)
-
-
-SHOWN_OF_A_RUN = (
-    "run",
-    "task",
-    "method",
-    "success",
-    "diagnosis",
-    "forest_level",
-    "forest_match",
-    "percentile",
-    "best_reference",
-    "parts_at",
-    "parts_after",
-    "parts_action",
-    "parts_agent",
-    "mistake_step",
-)
-
-
-def _print_mistakes(report: "DiagnosisReport") -> None:
-    if report.mistakes is None:
-        return
-    print_table(
-        ("runs of", "guess", "runs", "answered", "right action", "", "right agent", ""),
-        [
-            (
-                row.method or "all methods",
-                row.strategy.replace("_", " "),
-                row.runs,
-                row.answered,
-                row.step.estimate,
-                _range(row.step.low, row.step.high),
-                row.agent.estimate,
-                _range(row.agent.low, row.agent.high),
-            )
-            for row in report.mistakes.rows
-        ],
-        title="Labelled mistakes: how often each guess is right",
-    )
-
-
-def _range(low: float | None, high: float | None) -> str | None:
-    return None if low is None or high is None else f"{low:.3f} to {high:.3f}"
-
-
-def _say_what_was_compared(report: "DiagnosisReport") -> None:
-    without = sum(row.forest_level is None for row in report.rows)
-    if without:
-        say(f"{without:,} of {len(report.rows):,} runs have no forest to be compared with.")
-    undecided = sum(row.diagnosis is None for row in report.rows) - without
-    if undecided:
-        say(
-            f"{undecided:,} were compared and have no diagnosis: the outcome is not known, or "
-            "the forest has too few successes for a threshold."
-        )
-    pooled = sum(row.forest_level not in (None, "task") for row in report.rows)
-    if pooled:
-        say(f"{pooled:,} were compared with forests that pool more than their own task.")
-    say(f"Configuration {report.configuration_hash}.")

@@ -39,6 +39,14 @@ MethodOption = Annotated[
 TaskOption = Annotated[
     str | None, typer.Option("--task", metavar="NAME", help="Only this task (name or id).")
 ]
+ForestSetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--forests",
+        metavar="SET",
+        help="Id of a set of forests; needed only where the store has several.",
+    ),
+]
 DaskOption = Annotated[
     str | None,
     typer.Option(

@@ -123,6 +123,13 @@ def test_names_that_do_not_tell_which(filled, tmp_path):
     assert "there is no embedder" in filled("evaluate", "--embedder", "x").err
 
 
+def test_a_set_can_be_removed(filled):
+    document = filled("forest", "build", "--json").json()
+    assert "3 forests removed." in filled("forest", "delete", document["set"]).err
+    assert filled("forest", "delete", document["set"]).code == 2
+    assert "the store has no forests" in filled("forest", "list").err
+
+
 def test_evaluate_beside_forests(filled):
     before = filled("evaluate", "--json").json()
     assert list(before) == ["configuration", "configuration_hash", "rows"]

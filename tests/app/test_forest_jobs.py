@@ -95,6 +95,11 @@ def test_building_again_leaves_nothing_old_behind(fresh_store):
         jobs.evaluate(fresh_store)
     assert jobs.evaluate(fresh_store, forests=other.id).compared > 0
     assert jobs.evaluate(fresh_store, forests=False).compared == 0
+    assert forest_jobs.delete_forests(fresh_store, other.id) == 4
+    assert forest_jobs.find_forests(fresh_store).id == again.id
+    with pytest.raises(NotFoundError, match="there are no forests"):
+        forest_jobs.delete_forests(fresh_store, other.id)
+    assert fresh_store.counts()["Run"] == len(RUNS) - 1
 
 
 def test_runs_are_evaluated_beside_forests_and_kept(fresh_store):
