@@ -54,7 +54,7 @@ class WfFormatReader:
     format = "wfformat"
     title = "WfFormat (WfCommons workflows)"
     kind: GraphKind = "decomposition"
-    version = "1"
+    version = "2"
     capabilities = Capabilities(
         time="partly",
         tokens="no",
@@ -64,6 +64,8 @@ class WfFormatReader:
             "No language model made these workflows; their artifacts and hierarchy are real.",
             "Edges are explicit where parents or children name them, delivered where only a "
             "file links the two.",
+            "A parent or child that the file does not hold is left out with a warning: the "
+            "file is a part of its workflow.",
             "How long a task ran is an attribute; most engines do not say when it began.",
         ),
     )

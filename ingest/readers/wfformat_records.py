@@ -10,6 +10,8 @@ from ingest.readers.decoding import text_of
 _STRUCTURE = frozenset(
     {"id", "name", "parents", "children", "inputFiles", "outputFiles", "files", "command"}
 )
+_UNKNOWN = {"parents": "unknownParents", "children": "unknownChildren"}
+_SHOWN = 3
 _TEXT = frozenset({str})
 _OLDER = {"runtime": "runtimeInSeconds", "memory": "memoryInBytes", "cores": "coreCount"}
 
@@ -70,7 +72,7 @@ def parse(value: Any, uri: str) -> Workflow:
         uri: The file as it was named, for errors.
 
     Raises:
-        InputError: It holds no tasks, an id stands twice, or a link names no task.
+        InputError: It holds no tasks, or an id stands twice.
     """
     try:
         return _parse(value)
@@ -95,7 +97,7 @@ def _parse(value: Any) -> Workflow:
         _size(file, sizes)
     measured = _measured(execution.get("tasks"))
     tasks = [_task(task, measured, sizes) for task in listed]
-    _resolve(tasks)
+    _resolve(tasks, warnings)
     if measured:
         warnings.append(f"{len(measured)} measured tasks are not in the specification")
     system = value.get("runtimeSystem", value.get("wms"))
@@ -203,8 +205,12 @@ def _size(file: dict[str, Any], sizes: dict[str, int]) -> str | None:
     return name
 
 
-def _resolve(tasks: list[WorkflowTask]) -> None:
-    """Turns what parents and children name into ids: an id, else a name that stands once."""
+def _resolve(tasks: list[WorkflowTask], warnings: list[str]) -> None:
+    """Turns what parents and children name into ids: an id, else a name that stands once.
+
+    A name of no task says that the file holds a part of its workflow. What was run is as true
+    as before: the task keeps the name as an attribute, and a warning counts such links.
+    """
     ids: set[str] = set()
     names: dict[str, str | None] = {}
     for task in tasks:
@@ -212,13 +218,17 @@ def _resolve(tasks: list[WorkflowTask]) -> None:
             raise InputError(f"the id {task.id} stands twice")
         ids.add(task.id)
         names[task.name] = task.id if task.name not in names else None
+    unknown: list[str] = []
     for task in tasks:
-        for listed in (task.parents, task.children):
-            for place, other in enumerate(listed):
-                if other in ids:
-                    continue
-                found = names.get(other)
-                if found is None:
-                    what = "parent" if listed is task.parents else "child"
-                    raise InputError(f"{task.id} names the unknown {what} {other}")
-                listed[place] = found
+        for key, listed in (("parents", task.parents), ("children", task.children)):
+            found = [other if other in ids else names.get(other) for other in listed]
+            missing = [other for other, one in zip(listed, found, strict=True) if one is None]
+            listed[:] = [one for one in found if one is not None]
+            if missing:
+                task.measured[_UNKNOWN[key]] = missing
+                unknown += [f"{task.id} names {other}" for other in missing]
+    if unknown:
+        shown = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")
+        warnings.append(
+            f"{len(unknown)} links to tasks that the file does not hold were left out: {shown}"
+        )

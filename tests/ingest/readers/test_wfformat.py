@@ -9,7 +9,7 @@ from graphstore.errors import InputError
 from ingest.reader import Rejection
 from ingest.readers.wfformat import WFFORMAT, extension
 from tests.ingest.mutations import assert_survives, cuts
-from tests.ingest.reading import FORMATS, claimed_by, read_all, read_one
+from tests.ingest.reading import FORMATS, claimed_by, edges, read_all, read_one
 
 EXAMPLE = (FORMATS / "wfformat" / "honey.json").read_bytes()
 
@@ -215,8 +215,6 @@ def test_an_artifact_is_typed_by_its_extension(name, expected):
     ("content", "reason"),
     [
         (workflow(task("a"), task("a")), "the id a stands twice"),
-        (workflow(task("a", ["x"])), "a names the unknown parent x"),
-        (workflow(task("a", children=["x"])), "a names the unknown child x"),
         (workflow(), "the workflow has no tasks"),
         (workflow({"parents": []}), "a task has no id"),
         (workflow(3), "a task is no object"),
@@ -254,3 +252,18 @@ def test_sniffing_goes_by_content():
     assert claimed_by(EXAMPLE) == claimed_by(EXAMPLE[:600]) == ["wfformat"]
     for other in (b"", b"{", b"\xff", b'{"workflow": {"tasks": []}}', b'{"schemaVersion": 1}'):
         assert not WFFORMAT.sniff(other)
+
+
+def test_a_link_to_a_task_that_is_elsewhere_is_left_out_with_a_warning():
+    content = workflow(
+        task("a", ["x"], writes=["f.txt"]),
+        task("b", ["a", "y"], ["z"], reads=["f.txt"]),
+    )
+    graph = read_one(WFFORMAT, content)
+    assert edges(graph) == [(0, 1, "explicit")]
+    assert [node.attributes.get("unknownParents") for node in graph.nodes] == [["x"], ["y"]]
+    assert graph.nodes[1].attributes["unknownChildren"] == ["z"]
+    assert graph.source.warnings == (
+        "3 links to tasks that the file does not hold were left out: a names x, b names y, "
+        "b names z",
+    )
