@@ -4,7 +4,7 @@ Two operations carry the measures that count: the sum of minima (forest, motifs)
 of products (Weisfeiler-Lehman). Neither loops over pairs in Python.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -18,6 +18,8 @@ COMPILE_FROM = 20_000
 
 COMMON = 1 / 64
 """Share of the rows from which a column counts as common."""
+ROWS = 256
+"""Rows of a matrix that are computed at once."""
 BLOCK = 1_000
 """Columns, or rows, that are multiplied at once."""
 
@@ -47,31 +49,49 @@ def count_rows(groups: Sequence[Sequence[Mapping[Any, int]]]) -> tuple[list[Coun
     return matrices, len(columns)
 
 
-def overlaps(
-    ones: Sequence[Mapping[Any, int]], others: Sequence[Mapping[Any, int]] | None = None
-) -> NDArray[numpy.float64]:
-    """Shared over all for all pairs of multisets (Jaccard's index with counts).
+class Overlaps:
+    """Shared over all for pairs of multisets (Jaccard's index with counts), rows at a time.
 
     Args:
         ones: n multisets.
         others: m multisets; the first ones again where None.
-
-    Returns:
-        Shape (n, m): sum of minima / sum of maxima; NaN where both are empty.
     """
-    groups = [ones] if others is None else [ones, others]
-    matrices, width = count_rows(groups)
-    left, right = matrices[0], matrices[-1]
-    shared = numpy.zeros((len(left[0]) - 1, len(right[0]) - 1), numpy.int64)
-    steps = len(shared) * len(right[1])
-    kernel = compiled(shared_counts) if steps >= COMPILE_FROM else shared_counts
-    kernel(*left, *right, numpy.zeros(width, numpy.int64), shared)
-    total = row_sums(left)[:, None] + row_sums(right)[None, :]
-    nothing = numpy.full(shared.shape, numpy.nan)
-    values: NDArray[numpy.float64] = numpy.divide(
-        shared, total - shared, out=nothing, where=total > 0
-    )
-    return values
+
+    def __init__(
+        self,
+        ones: Sequence[Mapping[Any, int]],
+        others: Sequence[Mapping[Any, int]] | None = None,
+    ) -> None:
+        matrices, self._width = count_rows([ones] if others is None else [ones, others])
+        self._left, self._right = matrices[0], matrices[-1]
+        self._sums = row_sums(self._left), row_sums(self._right)
+        steps = len(self._sums[0]) * len(self._right[1])
+        self._kernel = compiled(shared_counts) if steps >= COMPILE_FROM else shared_counts
+
+    def rows(self, begin: int, end: int) -> NDArray[numpy.float64]:
+        """Sum of minima / sum of maxima; NaN where both are empty.
+
+        Args:
+            begin: The first row.
+            end: The row after the last.
+
+        Returns:
+            Shape (end - begin, m).
+        """
+        starts, places, counts = self._left
+        shared = numpy.zeros((end - begin, len(self._sums[1])), numpy.int64)
+        row = numpy.zeros(self._width, numpy.int64)
+        self._kernel(starts[begin : end + 1], places, counts, *self._right, row, shared)
+        both = self._sums[0][begin:end, None] + self._sums[1][None, :]
+        values = numpy.full(shared.shape, numpy.nan)
+        numpy.divide(shared, both - shared, out=values, where=both > 0)
+        return values
+
+
+def blocks(rows: int) -> Iterator[tuple[int, int]]:
+    """Parts of many rows, so that what is computed for one part stays small."""
+    for begin in range(0, rows, ROWS):
+        yield begin, min(begin + ROWS, rows)
 
 
 def row_sums(matrix: Counts) -> NDArray[numpy.int64]:

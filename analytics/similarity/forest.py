@@ -124,15 +124,16 @@ class ForestMeasure(Configured):
 
     def parts(self, one: ForestFeatures, other: ForestFeatures) -> ForestParts:
         """The three parts for two prepared graphs."""
-        ratios = [
-            min(pair) / max(pair)
-            for pair in zip(one.sizes, other.sizes, strict=True)
-            if any(pair)
-        ]
+        ratios = 0.0
+        known = 0
+        for here, there in zip(one.sizes, other.sizes, strict=True):
+            if here or there:
+                ratios += here / there if here < there else there / here
+                known += 1
         return ForestParts(
             node=overlap(one.nodes, other.nodes, one.sizes[0] + other.sizes[0]),
             edge=overlap(one.edges, other.edges, one.sizes[1] + other.sizes[1]),
-            topology=sum(ratios) / len(ratios) if ratios else None,
+            topology=ratios / known if known else None,
         )
 
     def combine(self, parts: ForestParts) -> float | None:
@@ -158,38 +159,55 @@ class ForestMeasure(Configured):
         """All pairs; shape (n, m), NaN where not defined."""
         import numpy
 
-        from analytics.similarity.counts import overlaps
+        from analytics.similarity.counts import Overlaps, blocks
 
-        rows = list(ones)
-        columns = rows if others is None else list(others)
-        total = numpy.zeros((len(rows), len(columns)))
-        weights = numpy.zeros_like(total)
-
-        def add(weight: float, values: Any) -> None:
-            defined = ~numpy.isnan(values)
-            numpy.add(total, weight * values, out=total, where=defined)
-            weights[defined] += weight
-
-        for weight, part in ((self.alpha, "nodes"), (self.beta, "edges")):
-            left = [getattr(row, part) for row in rows]
-            right = None if others is None else [getattr(row, part) for row in columns]
-            add(weight, overlaps(left, right))
-        sums = numpy.zeros_like(total)
-        known = numpy.zeros_like(total)
-        for place in range(4):
-            left_size = numpy.array([row.sizes[place] for row in rows], float)[:, None]
-            right_size = numpy.array([row.sizes[place] for row in columns], float)[None, :]
-            largest = numpy.maximum(left_size, right_size)
-            defined = largest > 0
-            smallest = numpy.minimum(left_size, right_size)
-            sums += numpy.divide(
-                smallest, largest, out=numpy.zeros_like(largest), where=defined
+        columns = ones if others is None else others
+        nodes, edges = (
+            Overlaps(
+                [getattr(row, part) for row in ones],
+                None if others is None else [getattr(row, part) for row in others],
             )
-            known += defined
-        nothing = numpy.full_like(sums, numpy.nan)
-        add(self.gamma, numpy.divide(sums, known, out=nothing, where=known > 0))
-        nothing = numpy.full_like(sums, numpy.nan)
-        return numpy.divide(total, weights, out=nothing, where=weights > 0)
+            for part in ("nodes", "edges")
+        )
+        left, right = (
+            numpy.array([row.sizes for row in side], float).reshape(-1, 4)
+            for side in (ones, columns)
+        )
+        result = numpy.empty((len(left), len(right)))
+        for begin, end in blocks(len(left)):
+            parts = (
+                (self.alpha, nodes.rows(begin, end)),
+                (self.beta, edges.rows(begin, end)),
+                (self.gamma, _size_ratios(left[begin:end], right)),
+            )
+            total = numpy.zeros((end - begin, len(right)))
+            weights = numpy.zeros_like(total)
+            for weight, values in parts:
+                defined = ~numpy.isnan(values)
+                numpy.add(total, weight * values, out=total, where=defined)
+                weights += weight * defined
+            block = result[begin:end]
+            block.fill(numpy.nan)
+            numpy.divide(total, weights, out=block, where=weights > 0)
+        return result
+
+
+def _size_ratios(left: Any, right: Any) -> Any:
+    """s_topo of all pairs of sizes; shapes (n, 4) and (m, 4) to (n, m), NaN where none is."""
+    import numpy
+
+    total = numpy.zeros((len(left), len(right)))
+    known = numpy.zeros_like(total)
+    for place in range(left.shape[1]):
+        one, other = left[:, place, None], right[None, :, place]
+        largest = numpy.maximum(one, other)
+        defined = largest > 0
+        ratios = numpy.divide(numpy.minimum(one, other), largest, where=defined, out=largest)
+        numpy.add(total, ratios, out=total, where=defined)
+        known += defined
+    values = numpy.full_like(total, numpy.nan)
+    numpy.divide(total, known, out=values, where=known > 0)
+    return values
 
 
 def overlap(one: Mapping[Any, int], other: Mapping[Any, int], total: int) -> float | None:

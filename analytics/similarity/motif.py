@@ -18,13 +18,15 @@ from typing import Any, ClassVar
 import numpy
 from numpy.typing import NDArray
 
-from analytics.similarity.counts import overlaps
+from analytics.similarity.counts import Overlaps, blocks
 from analytics.similarity.forest import overlap
 from analytics.similarity.measure import Configured
 from analytics.similarity.outline import DEFAULT_LABELS, Outline, check_labels, outline
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph
 
+SIZES = {"pairs": 2, "triples": 3}
+"""Number of nodes of a pattern, by the part of a profile that counts it."""
 MAX_TRIANGLE_STEPS = 20_000_000
 """Looks at a third node that the search for triangles may take in one graph."""
 
@@ -121,22 +123,27 @@ class MotifMeasure(Configured):
         self, ones: Sequence[MotifProfile], others: Sequence[MotifProfile] | None = None
     ) -> NDArray[numpy.float64]:
         """All pairs; shape (n, m), NaN where not defined."""
-        shape = (len(ones), len(ones if others is None else others))
-        total, known = numpy.zeros(shape), numpy.zeros(shape)
-        for size in self.sizes:
-            part = "pairs" if size == 2 else "triples"
-            left = [getattr(row, part) or {} for row in ones]
-            right = None if others is None else [getattr(row, part) or {} for row in others]
-            values = overlaps(left, right)
-            defined = ~numpy.isnan(values)
-            numpy.add(total, values, out=total, where=defined)
-            known += defined
-        result = numpy.full(shape, numpy.nan)
-        numpy.divide(total, known, out=result, where=known > 0)
-        if 3 in self.sizes:
-            columns = ones if others is None else others
-            result[[row.triples is None for row in ones]] = numpy.nan
-            result[:, [row.triples is None for row in columns]] = numpy.nan
+        columns = ones if others is None else others
+        parts = [
+            Overlaps(
+                [getattr(row, part) or {} for row in ones],
+                None if others is None else [getattr(row, part) or {} for row in others],
+            )
+            for part in ("pairs", "triples")
+            if SIZES[part] in self.sizes
+        ]
+        result = numpy.full((len(ones), len(columns)), numpy.nan)
+        for begin, end in blocks(len(ones)):
+            block = result[begin:end]
+            total, known = numpy.zeros(block.shape), numpy.zeros(block.shape)
+            for part in parts:
+                values = part.rows(begin, end)
+                defined = ~numpy.isnan(values)
+                numpy.add(total, values, out=total, where=defined)
+                known += defined
+            numpy.divide(total, known, out=block, where=known > 0)
+        result[[row.triples is None for row in ones]] = numpy.nan
+        result[:, [row.triples is None for row in columns]] = numpy.nan
         return result
 
 
