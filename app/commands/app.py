@@ -8,10 +8,10 @@ import typer
 
 from app.commands.options import JsonOption, QuietOption, StoreOption, opened
 from app.output import print_json, progress, say
-from graphstore.errors import InputError, StoreError, UsageError
+from graphstore.errors import InputError, UsageError
 from graphstore.rows import DEFAULT_ROW_LIMIT, DEFAULT_TIMEOUT
 
-PASSWORD_VARIABLE = "MASGRAPH_APP_PASSWORD"  # noqa: S105
+PASSWORD_VARIABLE = "MASGRAPH_APP_PASSWORD"
 HEADER_VARIABLE = "MASGRAPH_APP_HEADER"
 
 
@@ -67,7 +67,7 @@ def app(
     ] = DEFAULT_TIMEOUT,
     rows: Annotated[
         int,
-        typer.Option("--rows", min=1, max=100_000, metavar="N", help="Row limit of such a query."),
+        typer.Option("--rows", min=1, max=100_000, metavar="N", help="Row limit of it."),
     ] = DEFAULT_ROW_LIMIT,
     upload_limit: Annotated[
         int,

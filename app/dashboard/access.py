@@ -112,13 +112,11 @@ class Gate:
     Args:
         inner: The application that is guarded.
         access: What is asked of a request.
-        base: The path under which the application is served, without a closing slash.
     """
 
-    def __init__(self, inner: Application, access: Access, base: str = "") -> None:
+    def __init__(self, inner: Application, access: Access) -> None:
         self._inner = inner
         self._access = access
-        self._base = base
         self._key = secrets.token_bytes(32)
         self._wrong = asyncio.Lock()
 
@@ -129,18 +127,16 @@ class Gate:
             return
         headers = _headers(scope)
         path = str(scope.get("path", ""))
-        if scope["type"] == "http" and path == self._base + HEALTH_PATH:
-            await self._inner(scope, receive, send)
-        elif self._lets_in(headers):
+        if (scope["type"] == "http" and path == HEALTH_PATH) or self._lets_in(headers):
             await self._inner(scope, receive, send)
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008})
         elif self._access.password is None:
             await _answer(send, 403, _refusal(self._access), "text/plain")
-        elif path == self._base + LOGIN_PATH and scope.get("method") == "POST":
+        elif path == LOGIN_PATH and scope.get("method") == "POST":
             await self._log_in(scope, receive, send)
-        elif path == self._base + LOGIN_PATH or _wants_page(headers):
+        elif path == LOGIN_PATH or _wants_page(headers):
             query = bytes(scope.get("query_string", b"")).decode("latin-1")
             await self._ask(send, path + (f"?{query}" if query else ""), "")
         else:
@@ -193,7 +189,7 @@ class Gate:
         until = int(time.time()) + PASS_SECONDS
         secure = "; Secure" if scope.get("scheme") == "https" else ""
         cookie = (
-            f"{COOKIE}={self._pass(until)}; Path={self._base or '/'}; Max-Age={PASS_SECONDS}; "
+            f"{COOKIE}={self._pass(until)}; Path=/; Max-Age={PASS_SECONDS}; "
             f"HttpOnly; SameSite=Lax{secure}"
         )
         await send(
@@ -201,7 +197,7 @@ class Gate:
                 "type": "http.response.start",
                 "status": 303,
                 "headers": [
-                    (b"location", _local(following, self._base).encode("latin-1", "replace")),
+                    (b"location", _local(following).encode("latin-1", "replace")),
                     (b"set-cookie", cookie.encode()),
                     (b"cache-control", b"no-store"),
                 ],
@@ -211,8 +207,8 @@ class Gate:
 
     async def _ask(self, send: Send, following: str, sentence: str) -> None:
         page = _PAGE.format(
-            action=escape(self._base + LOGIN_PATH),
-            next=escape(_local(following, self._base), quote=True),
+            action=escape(LOGIN_PATH),
+            next=escape(_local(following), quote=True),
             sentence=escape(sentence),
         )
         await _answer(send, 401, page, "text/html")
@@ -238,18 +234,17 @@ def _wants_page(headers: Mapping[str, str]) -> bool:
     return "text/html" in headers.get("accept", "")
 
 
-def _local(address: str, base: str) -> str:
+def _local(address: str) -> str:
     """An address of this site to go on to, and no other site's."""
-    home = base + "/"
     plain = unquote(address)
     if (
-        not address.startswith(home)
+        not address.startswith("/")
         or plain.startswith("//")
         or "\\" in plain
         or any(ord(letter) < 32 for letter in plain)
-        or address.startswith(base + LOGIN_PATH)
+        or address.startswith(LOGIN_PATH)
     ):
-        return home
+        return "/"
     return address
 
 

@@ -117,8 +117,12 @@ def points(
     """
     width, height = 760, 380
     every = [point for _, found in series for point in found]
-    x_ticks = ticks(min((p[0] for p in every), default=0), max((p[0] for p in every), default=1))
-    y_ticks = ticks(min((p[1] for p in every), default=0), max((p[1] for p in every), default=1))
+    x_ticks = ticks(
+        min((p[0] for p in every), default=0), max((p[0] for p in every), default=1)
+    )
+    y_ticks = ticks(
+        min((p[1] for p in every), default=0), max((p[1] for p in every), default=1)
+    )
 
     def place(x: float, y: float) -> tuple[float, float]:
         across = (x - x_ticks[0]) / (x_ticks[-1] - x_ticks[0])

@@ -119,9 +119,7 @@ class Connection:
         """
         self.fingerprint()
         try:
-            return self.store().query(
-                cypher, parameters, timeout=timeout, row_limit=row_limit
-            )
+            return self.store().query(cypher, parameters, timeout=timeout, row_limit=row_limit)
         except StoreError:
             self.reset()
             raise
@@ -174,13 +172,17 @@ def _connection(address: str, use: str) -> Connection:
 
 def close_all() -> None:
     """Closes every store, and forgets every answer."""
-    import streamlit
-
     with _opening:
         for one in _connections.values():
             one.reset()
         _connections.clear()
-    streamlit.cache_data.clear()
+    forget()
+
+
+def forget() -> None:
+    """Forgets every answer: somebody wrote to the store."""
+    for kept in _kept or ():
+        kept.clear()
 
 
 def ask(name: str, parameters: Mapping[str, Any] | None = None) -> QueryResult:
@@ -197,9 +199,9 @@ def ask(name: str, parameters: Mapping[str, Any] | None = None) -> QueryResult:
     """
     from graphstore.queries import bind, saved_query
 
-    source = connection()
     bound = bind(saved_query(name), dict(parameters or {}))
-    return _answer(source, name, tuple(bound.items()))
+    found: QueryResult = _remembered("answer", connection(), (name, tuple(bound.items())))
+    return found
 
 
 def graph(graph_id: str) -> "CollaborationGraph":
@@ -210,17 +212,20 @@ def graph(graph_id: str) -> "CollaborationGraph":
         StoreError: The store cannot be used.
     """
     source = connection()
-    return _remembered("graph", source, graph_id)
+    found: CollaborationGraph = _remembered("graph", source, graph_id)
+    return found
 
 
 def counts() -> dict[str, int]:
     """Number of nodes of each label and of relations of each type."""
-    return _remembered("counts", connection(), None)
+    found: dict[str, int] = _remembered("counts", connection(), None)
+    return found
 
 
 def report_heads(kind: str | None = None) -> "list[ReportHead]":
     """The reports that are stored."""
-    return _remembered("heads", connection(), kind)
+    found: list[ReportHead] = _remembered("heads", connection(), kind)
+    return found
 
 
 def report(report_id: str) -> "StoredReport":
@@ -229,7 +234,8 @@ def report(report_id: str) -> "StoredReport":
     Raises:
         NotFoundError: There is no such report.
     """
-    return _remembered("report", connection(), report_id)
+    found: StoredReport = _remembered("report", connection(), report_id)
+    return found
 
 
 def newest_report(kind: str) -> "StoredReport | None":
@@ -242,7 +248,8 @@ def newest_report(kind: str) -> "StoredReport | None":
 
 def overview() -> "Overview":
     """The overview that a job made, or, of a small store, one that is made now."""
-    return _remembered("overview", connection(), None)
+    found: Overview = _remembered("overview", connection(), None)
+    return found
 
 
 @dataclass(frozen=True)
@@ -276,13 +283,10 @@ def _overview(source: Connection) -> Overview:
     return Overview(stored.document, is_stale(stored.document, found))
 
 
-def _answer(source: Connection, name: str, items: tuple[tuple[str, Any], ...]) -> QueryResult:
-    return _remembered("answer", source, (name, items))
-
-
 def _remembered(what: str, source: Connection, key: Any) -> Any:
-    kept = _caches()[0 if what != "graph" else 1]
-    return kept(source, source.place.address, source.fingerprint(), what, key)
+    answers, graphs = _caches()
+    kept = graphs if what == "graph" else answers
+    return kept(source, (source.place.address, source.fingerprint()), what, key)
 
 
 def _caches() -> tuple[Any, Any]:
@@ -291,19 +295,16 @@ def _caches() -> tuple[Any, Any]:
     if _kept is None:
         import streamlit
 
-        def answers(_source: Connection, address: str, mark: str, what: str, key: Any) -> Any:
+        def answers(_source: Connection, mark: Any, what: str, key: Any) -> Any:  # noqa: ARG001
             return _fetch(_source, what, key)
 
-        def graphs(_source: Connection, address: str, mark: str, what: str, key: Any) -> Any:
+        def graphs(_source: Connection, mark: Any, what: str, key: Any) -> Any:  # noqa: ARG001
             return _fetch(_source, what, key)
 
+        options: dict[str, Any] = {"ttl": KEPT_SECONDS, "show_spinner": False}
         _kept = (
-            streamlit.cache_data(
-                answers, ttl=KEPT_SECONDS, max_entries=KEPT_ANSWERS, show_spinner=False
-            ),
-            streamlit.cache_resource(
-                graphs, ttl=KEPT_SECONDS, max_entries=KEPT_GRAPHS, show_spinner=False
-            ),
+            streamlit.cache_data(**options, max_entries=KEPT_ANSWERS)(answers),
+            streamlit.cache_resource(**options, max_entries=KEPT_GRAPHS)(graphs),
         )
     return _kept
 

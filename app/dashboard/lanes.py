@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from app.dashboard import drawing
 from app.dashboard.drawing import MARK, ROLE_COLOURS, Figure
 from app.dashboard.settings import DRAWN_NODES
-from app.dashboard.text import one_line
+from app.dashboard.text import escaped, one_line
 from graphstore.model import CollaborationGraph, Node
 
 NO_AGENT = "nobody named"
@@ -77,7 +77,9 @@ class Drawn:
     sentence: str | None = None
 
 
-def draw(title: str, lanes: Sequence[str], dots: Sequence[Dot], arrows: Sequence[Arrow]) -> Figure:
+def draw(
+    title: str, lanes: Sequence[str], dots: Sequence[Dot], arrows: Sequence[Arrow]
+) -> Figure:
     """Draws dots in lanes and the arrows between them.
 
     Args:
@@ -137,7 +139,7 @@ def _dot(dot: Dot, x: float, y: float) -> str:
         shape += drawing.circle(x, y, 15, opacity=0, edge=MARK, edge_width=4)
     label = (
         f'<text x="{drawing.number(x)}" y="{drawing.number(y + 4)}" text-anchor="middle" '
-        f'style="fill:#fff;font-size:10px;font-weight:600">{drawing.escaped(dot.label, 5)}</text>'
+        f'style="fill:#fff;font-size:10px;font-weight:600">{escaped(dot.label, 5)}</text>'
     )
     return drawing.hint(dot.words, [shape, label], pick=dot.pick)
 

@@ -291,6 +291,7 @@ class Page:
             key=key,
             hide_index=True,
             alt=about,
+            placeholder="-",
             column_config=tables.column_config(result, labels or {}, hidden, bars),
             **options,
         )
@@ -320,6 +321,7 @@ class Page:
         name: str,
         *,
         scrolls: bool = False,
+        least: int = figure.LEAST_WIDTH,
         on_pick: Callable[[str], None] | None = None,
     ) -> None:
         """A drawing, with a download as SVG.
@@ -328,11 +330,16 @@ class Page:
             drawn: The drawing.
             name: Of the file, and of the figure on this page.
             scrolls: Whether it keeps its size and is scrolled.
+            least: Pixels below which it is not shrunk but scrolled.
             on_pick: Called with the ``pick`` of what was clicked, before the page runs
                 again.
         """
         figure.mount(
-            drawn, key=f"figure-{self.view.name}-{name}", scrolls=scrolls, on_pick=on_pick
+            drawn,
+            key=f"figure-{self.view.name}-{name}",
+            scrolls=scrolls,
+            least=least,
+            on_pick=on_pick,
         )
         st.download_button(
             f"SVG ({name})",

@@ -50,7 +50,8 @@ def pattern_figure(canonical_form: str) -> Figure:
         parts += _joined(spots[one], spots[other], relation)
     for (x, y), label in zip(spots, pattern.labels, strict=True):
         parts += _node(x, y, label)
-    return Figure(_WIDTH, _HEIGHT, pattern.description, "".join(parts))
+    height = 76 if pattern.size == 2 else _HEIGHT
+    return Figure(_WIDTH, height, pattern.description, "".join(parts))
 
 
 def _joined(one: tuple[int, int], other: tuple[int, int], relation: int) -> list[str]:

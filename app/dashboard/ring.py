@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.dashboard import drawing
@@ -9,20 +10,48 @@ from app.dashboard.drawing import MARK, ROLE_COLOURS, Figure
 from app.dashboard.lanes import Drawn
 from app.dashboard.settings import DRAWN_NODES
 from app.dashboard.text import one_line
+from app.output import show
 from graphstore.model import CollaborationGraph
 
-_LABELLED_ARROWS = 40
+_LABELLED_ARROWS = 16
 
 
 @dataclass(frozen=True)
-class _Member:
-    """One place on the ring: an agent, or all agents of a role."""
+class Member:
+    """One place on the ring.
+
+    Attributes:
+        key: Tells it apart.
+        name: Beside it.
+        below: Below the name, in small letters.
+        colour: Of its disc.
+        is_marked: Whether it stands out.
+    """
 
     key: str
     name: str
-    role: str
-    actions: int
-    is_marked: bool
+    below: str
+    colour: str
+    is_marked: bool = False
+
+
+@dataclass(frozen=True)
+class Tie:
+    """What goes from one member to another.
+
+    Attributes:
+        source: Key of the first.
+        target: Key of the second.
+        weight: How much, 0 or more.
+        what: What the weight counts.
+        is_dashed: Whether it is drawn with dashes.
+    """
+
+    source: str
+    target: str
+    weight: float
+    what: str
+    is_dashed: bool = False
 
 
 def agent_graph(graph: CollaborationGraph, marked: frozenset[int] = frozenset()) -> Drawn:
@@ -59,57 +88,63 @@ def agent_graph(graph: CollaborationGraph, marked: frozenset[int] = frozenset())
         if source is not None and target is not None and source != target:
             consumed[key_of[source], key_of[target]] += 1
     members = {
-        key_of[agent.id]: _Member(
+        key_of[agent.id]: Member(
             key_of[agent.id],
             agent.role if by_role else agent.name,
-            agent.role,
-            actions[key_of[agent.id]],
+            f"{agent.role}, {actions[key_of[agent.id]]:,}",
+            ROLE_COLOURS[agent.role],
             key_of[agent.id] in marks,
         )
         for agent in graph.agents
     }
+    ties = [Tie(*pair, count, "deliveries") for pair, count in delivered.items()]
+    ties += [
+        Tie(*pair, count, "uses of its output", is_dashed=True)
+        for pair, count in consumed.items()
+        if pair not in delivered
+    ]
     title = (
         f"Who told whom: {len(members):,} {'roles' if by_role else 'agents'}, "
         f"{sum(delivered.values()):,} deliveries"
     )
-    figure = _ring(title, list(members.values()), delivered, consumed)
+    figure = ring(title, list(members.values()), ties)
     sentence = (
-        f"{len(graph.agents):,} agents are more than a drawing can show: they are folded by role"
+        f"{len(graph.agents):,} agents are more than a drawing can show: they are folded by "
+        "role"
         if by_role
         else None
     )
     return Drawn(figure, sentence)
 
 
-def _ring(
-    title: str,
-    members: list[_Member],
-    delivered: Counter[tuple[str, str]],
-    consumed: Counter[tuple[str, str]],
-) -> Figure:
-    radius = max(110.0, 26 * len(members) / (2 * math.pi))
+def ring(title: str, members: Sequence[Member], ties: Sequence[Tie]) -> Figure:
+    """Draws members on a ring and what goes between them.
+
+    Args:
+        title: What it shows.
+        members: In their order, from the top, clockwise.
+        ties: What joins them; one for each direction of a pair.
+    """
+    radius = max(140.0, 26 * len(members) / (2 * math.pi))
     width, height = int(2 * radius + 400), int(2 * radius + 150)
-    middle_x, middle_y = width / 2, height / 2 + 14
-    spots: dict[str, tuple[float, float]] = {}
+    middle = (width / 2, height / 2 + 14)
     parts = [drawing.tip(), drawing.text(0, 16, title, kind="strong", length=90)]
+    spots: dict[str, tuple[float, float]] = {}
     for place, member in enumerate(members):
         turn = 2 * math.pi * place / len(members) - math.pi / 2
         spots[member.key] = (
-            middle_x + radius * math.cos(turn),
-            middle_y + radius * math.sin(turn),
+            middle[0] + radius * math.cos(turn),
+            middle[1] + radius * math.sin(turn),
         )
-    arrows = [(pair, count, False) for pair, count in delivered.items()]
-    arrows += [(pair, count, True) for pair, count in consumed.items() if pair not in delivered]
-    names = {member.key: member.name for member in members}
-    for (source, target), count, is_consumption in sorted(arrows):
-        how = "uses of its output" if is_consumption else "deliveries"
-        words = f"{one_line(names[source], 40)} to {one_line(names[target], 40)}: {count:,} {how}"
-        shapes = _course(spots[source], spots[target], (middle_x, middle_y), count, is_consumption)
-        if len(arrows) > _LABELLED_ARROWS:
+    names = {member.key: one_line(member.name, 40) for member in members}
+    most = max((tie.weight for tie in ties), default=0) or 1
+    for tie in sorted(ties, key=lambda one: (one.source, one.target, one.is_dashed)):
+        words = f"{names[tie.source]} to {names[tie.target]}: {show(tie.weight)} {tie.what}"
+        shapes = _course(spots[tie.source], spots[tie.target], middle, tie, tie.weight / most)
+        if len(ties) > _LABELLED_ARROWS:
             shapes = shapes[:1]
-        parts.append(drawing.hint(words, shapes))
-    for member in members:
-        parts.append(_member(member, spots[member.key], (middle_x, middle_y)))
+        parts.append(drawing.hint(words.strip(), shapes))
+    parts += [_member(member, spots[member.key], middle) for member in members]
     return Figure(width, height, title, "".join(parts))
 
 
@@ -117,13 +152,13 @@ def _course(
     start: tuple[float, float],
     end: tuple[float, float],
     middle: tuple[float, float],
-    count: int,
-    is_consumption: bool,
+    tie: Tie,
+    share: float,
 ) -> list[str]:
     """An arrow bent to its right, so that the way back is another line; and its number."""
     (x1, y1), (x2, y2) = start, end
-    width = min(1 + count**0.5 * 0.5, 7)
-    dashes = "4 3" if is_consumption else ""
+    width = 1.2 + 4 * max(share, 0) ** 0.5
+    dashes = "4 3" if tie.is_dashed else ""
     if start == end:
         away = 1 if x1 >= middle[0] else -1
         course = (
@@ -147,36 +182,23 @@ def _course(
         label = (0.45 * x1 + 0.44 * mx + 0.11 * x2, 0.45 * y1 + 0.44 * my + 0.11 * y2)
     return [
         drawing.path(course, width=width, opacity=0.5, dashes=dashes, has_tip=True),
-        drawing.text(*label, f"{count:,}", anchor="middle", kind="small"),
+        drawing.text(*label, show(tie.weight), anchor="middle", kind="small"),
     ]
 
 
-def _member(member: _Member, spot: tuple[float, float], middle: tuple[float, float]) -> str:
+def _member(member: Member, spot: tuple[float, float], middle: tuple[float, float]) -> str:
     x, y = spot
-    middle_x, is_top = middle[0], y < middle[1]
-    radius = 13
     edge, edge_width = (MARK, 4.0) if member.is_marked else ("currentColor", 0.6)
-    side = 0 if abs(x - middle_x) < 8 else (1 if x > middle_x else -1)
+    side = 0 if abs(x - middle[0]) < 8 else (1 if x > middle[0] else -1)
     anchor = {0: "middle", 1: "start", -1: "end"}[side]
-    label_y = y + 4 if side else (y - 33 if is_top else y + 28)
+    label_y = y + 4 if side else (y - 33 if y < middle[1] else y + 28)
     return drawing.hint(
-        f"{one_line(member.name, 60)}, {member.role}: {member.actions:,} actions",
+        f"{one_line(member.name, 60)}: {member.below}",
         [
-            drawing.circle(
-                x,
-                y,
-                radius,
-                colour=ROLE_COLOURS.get(member.role, ROLE_COLOURS["unknown"]),
-                edge=edge,
-                edge_width=edge_width,
-            ),
+            drawing.circle(x, y, 13, colour=member.colour, edge=edge, edge_width=edge_width),
             drawing.text(x + 20 * side, label_y, member.name, anchor=anchor, length=26),
             drawing.text(
-                x + 20 * side,
-                label_y + 13,
-                f"{member.role}, {member.actions:,}",
-                anchor=anchor,
-                kind="small soft",
+                x + 20 * side, label_y + 13, member.below, anchor=anchor, kind="small soft"
             ),
         ],
     )

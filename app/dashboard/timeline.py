@@ -49,9 +49,7 @@ def timeline(
             parts.append(drawing.box(0, _TOP + _LANE * place, width, _LANE, opacity=0.05))
         name = NO_AGENT if lane is None else names[lane]
         parts.append(
-            drawing.hint(
-                name, [drawing.text(4, y_of[lane] + 4, name, kind="small", length=24)]
-            )
+            drawing.hint(name, [drawing.text(4, y_of[lane] + 4, name, kind="small", length=24)])
         )
     parts += _ticks(nodes, by_clock, spans, bottom)
     for node in nodes:
@@ -59,7 +57,9 @@ def timeline(
         for recipient in node.recipients:
             if recipient != node.agent:
                 parts.append(
-                    _message(end, y_of[node.agent], y_of[recipient], node.delivery == "inferred")
+                    _message(
+                        end, y_of[node.agent], y_of[recipient], node.delivery == "inferred"
+                    )
                 )
     for node in nodes:
         start, end = spans[node.id]
@@ -67,7 +67,13 @@ def timeline(
         edge = MARK if node.index in marked else BAD if node.status == "error" else "none"
         shapes = [
             drawing.box(
-                start, y - 9, end - start, 18, colour=ROLE_COLOURS[node.role], round=3, edge=edge
+                start,
+                y - 9,
+                end - start,
+                18,
+                colour=ROLE_COLOURS[node.role],
+                round=3,
+                edge=edge,
             )
         ]
         if node.index in marked:

@@ -4,7 +4,6 @@ from typing import Any
 
 import streamlit as st
 
-from app.dashboard import connection
 from app.dashboard.page import Page
 from app.dashboard.pages import coverage, one_motif
 from app.dashboard.pattern import pattern_figure
@@ -90,7 +89,8 @@ def _motifs(page: Page, library: dict[str, Any]) -> None:
     )
     if sort == "significance" and all(row["p_holm"] is None for row in answer.records()):
         page.say(
-            "nobody compared these motifs with chance yet", command="masgraph mine --significance 1000"
+            "nobody compared these motifs with chance yet",
+            command="masgraph mine --significance 1000",
         )
     _cards(page, answer)
     page.heading("As a table")
@@ -136,7 +136,9 @@ def _numbers(row: dict[str, Any]) -> str:
 def _types(page: Page, library: dict[str, Any]) -> None:
     answer = page.ask("types-by-support", library=library["library"], limit=ROWS)
     if not answer.rows:
-        page.empty("no types were learned in this library", command="masgraph mine --labels types")
+        page.empty(
+            "no types were learned in this library", command="masgraph mine --labels types"
+        )
         return
     page.table(
         answer,
@@ -203,8 +205,8 @@ def _opened(page: Page) -> None:
     graph = page.value("opened")
     if graph is not None:
         page.link(
-            "runs", f"Open {graph} with these nodes marked", run=graph,
+            "runs",
+            f"Open {graph} with these nodes marked",
+            run=graph,
             marked=page.value("opened_nodes"),
         )
-
-

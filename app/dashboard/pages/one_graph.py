@@ -63,13 +63,17 @@ def _size(page: Page, graph_id: str) -> int:
 def _marked(page: Page) -> frozenset[int]:
     """The actions that a link asks to highlight: ``marked=3,4,7``."""
     found = (page.value("marked") or "").replace(";", ",").split(",")
-    return frozenset(int(one) for one in found if one.isascii() and one.isdigit() and len(one) < 9)
+    return frozenset(
+        int(one) for one in found if one.isascii() and one.isdigit() and len(one) < 9
+    )
 
 
 def _head(page: Page, graph: CollaborationGraph) -> None:
     outcome = graph.outcome
     ending = {True: "succeeded", False: "failed", None: "outcome unknown"}[outcome.success]
-    page.heading(f"{graph.task.name}: {graph.method.name if graph.method else 'no method named'}")
+    page.heading(
+        f"{graph.task.name}: {graph.method.name if graph.method else 'no method named'}"
+    )
     page.soft(
         f"{graph.kind} {graph.id} ({one_line(graph.name)}), read from {graph.source.format}"
         + (f", data set {graph.task.dataset}" if graph.task.dataset else "")
@@ -272,7 +276,11 @@ def _tree(page: Page, graph: CollaborationGraph, marked: frozenset[int]) -> None
             f'style="padding-left:{min(depth, 20) * 1.3:g}rem">'
             f"<span{mark}>{node.index}</span> "
             f'<span class="mg-soft">{escape(node.kind)}</span> {escaped(node.name, 80)}'
-            + (f' <span class="mg-soft">{escaped(node.content, 120)}</span>' if node.content else "")
+            + (
+                f' <span class="mg-soft">{escaped(node.content, 120)}</span>'
+                if node.content
+                else ""
+            )
             + "</div>"
         )
     st.html(f'<div role="tree" aria-label="What contains what">{"".join(lines)}</div>')

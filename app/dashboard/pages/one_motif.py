@@ -1,8 +1,7 @@
 """One motif: drawn, with the tasks and runs where it occurs, and the actions marked there."""
 
-import streamlit as st
-
 import msgspec
+import streamlit as st
 
 from app.dashboard.lanes import action_graph
 from app.dashboard.page import Page
@@ -27,7 +26,7 @@ def show(page: Page, motif: str) -> None:
     page.heading(row["name"])
     columns = st.columns([1, 2])
     with columns[0]:
-        page.figure(pattern_figure(row["canonical_form"]), "motif")
+        page.figure(pattern_figure(row["canonical_form"]), "motif", least=0)
     with columns[1]:
         page.tiles(
             {
@@ -47,9 +46,7 @@ def show(page: Page, motif: str) -> None:
             }
         )
         tasks = page.ask("tasks-of-a-motif", motif=motif, limit=ROWS)
-        page.table(
-            tasks, "tasks", about="Tasks in which the motif occurs", hidden=("task_id",)
-        )
+        page.table(tasks, "tasks", about="Tasks in which the motif occurs", hidden=("task_id",))
     page.heading("Where it occurs")
     places = page.ask("where-a-motif-occurs", motif=motif, limit=ROWS)
     if not places.rows:

@@ -19,8 +19,8 @@ def show(page: Page) -> None:
     counts = connection.counts()
     if not any(counts.get(name) for name in ("Run", "Decomposition")):
         page.empty(
-            "the store holds no run and no decomposition yet: drop files on the page Ingest, or "
-            "run the command below",
+            "the store holds no run and no decomposition yet: drop files on the page Ingest, "
+            "or run the command below",
             command="masgraph ingest PATH",
         )
         page.link("ingest", "Go to Ingest")
@@ -155,7 +155,6 @@ def _health(page: Page, document: dict[str, Any]) -> None:
             "guessed-edges",
             about="Runs by their share of guessed edges",
             bars=("share",),
-            on_pick=lambda row: None,
         )
     else:
         page.empty("no edge of a run is a guess")

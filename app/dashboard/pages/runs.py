@@ -62,7 +62,10 @@ def _runs(page: Page, chosen: dict[str, Any], outcome: str | None) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sort = page.choose("Sort by", SORTS, "sort", any="id")
         smallest = page.switch("Smallest first", "up") if sort else False
-        counted = {row["outcome"]: row["runs"] for row in page.ask("number-of-runs", **chosen).records()}
+        counted = {
+            row["outcome"]: row["runs"]
+            for row in page.ask("number-of-runs", **chosen).records()
+        }
         total = counted.get(outcome, 0) if outcome else sum(counted.values())
         skip = page.turn(total)
     if not total:
@@ -70,10 +73,15 @@ def _runs(page: Page, chosen: dict[str, Any], outcome: str | None) -> None:
         return
     window = {**chosen, "outcome": outcome, "skip": skip, "limit": ROWS_A_PAGE}
     if sort:
-        answer = page.ask("runs-by-size", **window, sort=sort, direction=1.0 if smallest else -1.0)
+        answer = page.ask(
+            "runs-by-size", **window, sort=sort, direction=1.0 if smallest else -1.0
+        )
     else:
         answer = page.ask("runs", **window)
-    page.soft(f"{total:,} runs; here {skip + 1:,} to {skip + len(answer.rows):,}. Pick a row to open it.")
+    page.soft(
+        f"{total:,} runs; here {skip + 1:,} to {skip + len(answer.rows):,}. Pick a row to open "
+        "it."
+    )
     page.table(
         answer,
         "runs",
@@ -81,7 +89,9 @@ def _runs(page: Page, chosen: dict[str, Any], outcome: str | None) -> None:
         labels={"tokens_out": "tokens written"},
         on_pick=lambda row: page.go(run=row["run"]),
     )
-    _open_by_name(page, [(row["run"], f"{row['task']} by {row['method']}") for row in answer.records()])
+    _open_by_name(
+        page, [(row["run"], f"{row['task']} by {row['method']}") for row in answer.records()]
+    )
 
 
 def _decompositions(page: Page, chosen: dict[str, Any]) -> None:
@@ -99,7 +109,11 @@ def _decompositions(page: Page, chosen: dict[str, Any]) -> None:
         on_pick=lambda row: page.go(run=row["decomposition"]),
     )
     _open_by_name(
-        page, [(row["decomposition"], f"{row['task']} by {row['method']}") for row in answer.records()]
+        page,
+        [
+            (row["decomposition"], f"{row['task']} by {row['method']}")
+            for row in answer.records()
+        ],
     )
 
 
