@@ -258,7 +258,7 @@ def _claim_documents(claims: Sequence[ClaimSignals]) -> list[dict[str, Any]]:
             "top_endorsed": _named(unit, unit.top_endorsed),
             "top_challenged": _named(unit, unit.top_challenged),
         }
-        for signals in claims
+        for signals in sorted(claims, key=lambda one: (one.name, one.run))
         for unit in signals.units
     ]
 

@@ -6,6 +6,7 @@ do with it. With a scorer all scores come from it: a proposal without an instanc
 has none, whatever the trace says, because the two need not have one unit.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ import msgspec
 
 from analytics.scorers.base import Scorer
 from analytics.trajectories import Verdict, score_proposals
-from graphstore.errors import InputError, UsageError
+from graphstore.errors import InputError, MasgraphError, UsageError
 from graphstore.model import CollaborationGraph, Proposal
 
 
@@ -128,7 +129,7 @@ def score_run(
         instances: Goes before what the run itself says.
 
     Raises:
-        UsageError: The scorer lacks its judge, or the judge cannot be asked.
+        UsageError: The scorer fails, lacks its judge, or the judge cannot be asked.
         InputError: What the judge says is no answer.
     """
     units = dict.fromkeys(proposal.unit for proposal in graph.proposals)
@@ -180,4 +181,14 @@ def _verdict(proposal: Proposal, scorer: Scorer, instance: Any, told: str | None
         return Verdict(None, proposal.valid, told or "there is no instance of its task")
     if proposal.value is None:
         return Verdict(None, proposal.valid, "the trace does not hold its text")
-    return scorer.score(instance, proposal.value)
+    try:
+        verdict = scorer.score(instance, proposal.value)
+    except MasgraphError:
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"the scorer {scorer.name} failed on {proposal.id}: {type(error).__name__}: {error}"
+        ) from error
+    if verdict.score is not None and not math.isfinite(verdict.score):
+        raise UsageError(f"the scorer {scorer.name} gave {proposal.id} {verdict.score}")
+    return verdict

@@ -7,7 +7,7 @@ from analytics.scorers.evidencechain import EvidenceChainScorer
 from analytics.scorers.gomoku import GomokuScorer
 from analytics.scorers.mapf import MapfScorer
 from analytics.scorers.registry import BUILT_IN, ScorerRegistry, default_scorers
-from analytics.trajectories import TrajectoryConfiguration, trajectory_of
+from analytics.trajectories import TrajectoryConfiguration, Verdict, trajectory_of
 from analytics.trajectory_metrics import diagnose_unit
 from analytics.trajectory_scoring import InstanceTable, score_run
 from graphstore.errors import InputError, NotFoundError, UsageError
@@ -213,6 +213,18 @@ def test_the_score_of_a_run_by_its_configuration():
         assert found.units[0].answer.score == answer
     with pytest.raises(UsageError, match="'none'"):
         TrajectoryConfiguration(task_score="none")
+
+
+def test_a_scorer_that_fails_is_told():
+    class Failing(MapfScorer):
+        def score(self, instance, value):
+            return Verdict(float("nan"), True) if "wait" in value else 1 / 0
+
+    graph = run_of([3], [3], 3)
+    with pytest.raises(UsageError, match="scorer mapf failed on .*: ZeroDivisionError"):
+        score_run(graph, Failing(), room())
+    with pytest.raises(UsageError, match="scorer mapf gave .* nan"):
+        score_run(run_of([1], [1], 1), Failing(), room())
 
 
 # --- Scorers by name
