@@ -123,7 +123,12 @@ class Overlaps:
 
 
 def find_overlaps(
-    motifs: MotifLibrary, max_occurrences: int, max_pairs: int, keep: int | None
+    motifs: MotifLibrary,
+    *,
+    max_occurrences: int,
+    max_pairs: int,
+    max_rules: int,
+    keep: int | None,
 ) -> Overlaps:
     """Counts the overlaps of all graphs of a library.
 
@@ -131,6 +136,7 @@ def find_overlaps(
         motifs: Patterns with all their occurrences.
         max_occurrences: Graphs with more are left out.
         max_pairs: Graphs with more pairs of classes at a node are left out.
+        max_rules: Graphs with more rules are left out.
         keep: How many places of a rule and graph to keep; None for all.
     """
     import numpy
@@ -152,6 +158,10 @@ def find_overlaps(
             found.append(_two_shared(chosen, sets, classes, max_pairs))
         if found[-1] is None:
             skipped[graph] = f"more than max_pairs = {max_pairs} kinds of overlaps to compare"
+            continue
+        shown = sum(len(part[1]) for part in found if part is not None)
+        if shown > max_rules:
+            skipped[graph] = f"{shown} rules, more than max_rules = {max_rules}"
             continue
         for kind, part in enumerate(found):
             assert part is not None

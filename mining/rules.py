@@ -40,6 +40,8 @@ class RuleConfiguration:
             library says so: about 400 bytes are needed for each.
         max_pairs: A graph in which more kinds of overlaps would have to be compared is left
             out likewise: about 100 bytes are needed for each.
+        max_rules: A graph that shows more rules is left out likewise: where nearly every
+            overlap is a rule of its own, none says how work is joined.
         definitions: Raised whenever the same patterns would give other rules.
     """
 
@@ -48,10 +50,12 @@ class RuleConfiguration:
     kept_places: int | None = 20
     max_occurrences: int = 2_000_000
     max_pairs: int = 10_000_000
-    definitions: str = "1"
+    max_rules: int = 250_000
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
-        for name in ("min_graph_support", "min_task_support", "max_occurrences", "max_pairs"):
+        limits = ("max_occurrences", "max_pairs", "max_rules")
+        for name in ("min_graph_support", "min_task_support", *limits):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be at least 1")
         if self.kept_places is not None and self.kept_places < 0:
@@ -317,7 +321,11 @@ def mine_rules(
             "rules need all occurrences of the patterns: mine these with kept_occurrences=None"
         )
     found = find_overlaps(
-        motifs, options.max_occurrences, options.max_pairs, options.kept_places
+        motifs,
+        max_occurrences=options.max_occurrences,
+        max_pairs=options.max_pairs,
+        max_rules=options.max_rules,
+        keep=options.kept_places,
     )
     return _library(options, motifs, found)
 
@@ -325,16 +333,17 @@ def mine_rules(
 def _library(options: RuleConfiguration, motifs: MotifLibrary, found: Overlaps) -> RuleLibrary:
     tasks = [graph.task for graph in motifs.graphs]
     support = found.support(tasks)
-    forms = []
-    for one, other, alignment in found.rules:
-        first, second = motifs.motifs[one].pattern, motifs.motifs[other].pattern
-        forms.append(canonical_rule(first, second, alignment))
     kept = [
         place
-        for place in range(len(forms))
+        for place in range(len(found.rules))
         if support.graphs[place] >= options.min_graph_support
         and support.tasks[place] >= options.min_task_support
     ]
+    forms = {}
+    for place in kept:
+        one, other, alignment = found.rules[place]
+        first, second = motifs.motifs[one].pattern, motifs.motifs[other].pattern
+        forms[place] = canonical_rule(first, second, alignment)
     kept.sort(
         key=lambda place: (
             -support.tasks[place],
@@ -383,7 +392,7 @@ def _library(options: RuleConfiguration, motifs: MotifLibrary, found: Overlaps) 
         motif_hash=motifs.hash,
         rules=rules,
         graphs=graphs,
-        dropped_rules=len(forms) - len(kept),
+        dropped_rules=len(found.rules) - len(kept),
         hash=digest(configured, motifs.hash, *lines, size=8),
         _table=found.table(kept),
     )

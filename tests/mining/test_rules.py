@@ -273,6 +273,10 @@ def test_graphs_over_budget_are_named():
     assert [row.skipped for row in rules.skipped] == [
         "more than max_pairs = 10 kinds of overlaps to compare"
     ]
+    assert len(mine_rules(motifs, RuleConfiguration(max_rules=5)).rules) == 5
+    rules = mine_rules(motifs, RuleConfiguration(max_rules=4))
+    assert [row.skipped for row in rules.skipped] == ["5 rules, more than max_rules = 4"]
+    assert rules.rules == ()
     skipped = mine_motifs(
         [small, large], MotifConfiguration(kept_occurrences=None, max_nodes=4)
     )
@@ -285,7 +289,12 @@ def test_what_makes_no_sense_is_refused():
     star = make_graph("star", ["solver"] * 5, [(0, end) for end in range(1, 5)])
     with pytest.raises(UsageError, match="kept_occurrences=None"):
         mine_rules(mine_motifs([star], MotifConfiguration(kept_occurrences=2)))
-    for wrong in ({"min_task_support": 0}, {"max_pairs": 0}, {"kept_places": -1}):
+    for wrong in (
+        {"min_task_support": 0},
+        {"max_pairs": 0},
+        {"max_rules": 0},
+        {"kept_places": -1},
+    ):
         with pytest.raises(UsageError):
             RuleConfiguration(**wrong)
     b_to_a, coupled = Pattern(("a", "b"), (3,)), Pattern(("a", "b"), (6,))
