@@ -2,6 +2,7 @@ import itertools
 import random
 from collections import Counter
 
+import igraph
 import networkx
 import numpy
 import pytest
@@ -135,9 +136,6 @@ def test_actions_of_one_type_equal_networkx_and_igraph(graph):
     census = networkx.triadic_census(whole)
     names = {name: SHAPES[name] for name in ("021D", "021U", "021C", "030T")}
     assert found == Counter({shape: census[name] for name, shape in names.items()})
-    igraph = pytest.importorskip(
-        "igraph", reason="igraph is not installed: pip install 'masgraph[benchmarks]'"
-    )
     by_class = igraph.Graph(len(graph.nodes), edges, directed=True).motifs_randesu(3)
     # Isomorphism classes of three vertices, numbered by igraph; NaN where not connected.
     classes = {
