@@ -218,7 +218,8 @@ def parameter_name(item: Any) -> str:
     if item.param_type_name == "argument":
         return f"`{item.metavar or item.name.upper()}`"
     value = "" if item.is_flag else f" {item.metavar or choices(item) or 'VALUE'}"
-    return ", ".join(f"`{spelling}{value}`" for spelling in item.opts)
+    spellings = [*item.opts, *item.secondary_opts]
+    return ", ".join(f"`{spelling}{value}`" for spelling in spellings)
 
 
 def choices(item: Any) -> str:
