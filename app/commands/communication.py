@@ -128,12 +128,12 @@ def communication(
         return
     if not result.report.rows:
         raise NotFoundError("no run matches: see what is there with  masgraph stats")
-    _print(result)
+    _print(result, quiet=quiet)
     if not quiet:
         _say_what_is_missing(result)
 
 
-def _print(result: "CommunicationResult") -> None:
+def _print(result: "CommunicationResult", *, quiet: bool) -> None:
     from analytics.communication_report import MEASURES
 
     print_table(
@@ -156,7 +156,7 @@ def _print(result: "CommunicationResult") -> None:
             title="By round: score so far, and length of messages",
         )
     longest = max((len(one.rounds) for one in result.groups), default=0)
-    if longest > SHOWN_ROUNDS:
+    if longest > SHOWN_ROUNDS and not quiet:
         say(f"Rounds after the first {SHOWN_ROUNDS} are not shown: --json holds them all.")
     for one in result.factors:
         others = ", ".join(f"{name} {level}" for name, level in one.others)
@@ -166,7 +166,7 @@ def _print(result: "CommunicationResult") -> None:
             [[row[name] for name in PAIR_COLUMNS] for row in pairs],
             title=f"{one.factor}: {result.measure}" + (f", with {others}" if others else ""),
         )
-        for row in pairs:
+        for row in pairs if not quiet else ():
             say(row["conclusion"])
 
 

@@ -60,7 +60,7 @@ def links(
         return
     if not report.rows:
         raise NotFoundError("no run matches: see what is there with  masgraph stats")
-    _print_links(report)
+    _print_links(report, quiet=quiet)
     if not quiet:
         without = sum(row.used_links is None for row in report.rows)
         if without:
@@ -71,7 +71,7 @@ def links(
         say(f"Configuration {report.configuration_hash}.")
 
 
-def _print_links(report: "ExecutionReport") -> None:
+def _print_links(report: "ExecutionReport", *, quiet: bool) -> None:
     summaries = report.by_method()
     print_table(
         ("method", "runs", "organizations", "links_used", "not_permitted", "messages"),
@@ -104,7 +104,7 @@ def _print_links(report: "ExecutionReport") -> None:
             odd[:SHOWN_LINKS],
             title="Permitted links without a message, and messages without a permitted link",
         )
-        if len(odd) > SHOWN_LINKS:
+        if len(odd) > SHOWN_LINKS and not quiet:
             say(f"{len(odd) - SHOWN_LINKS:,} more: --json names them.")
 
 
