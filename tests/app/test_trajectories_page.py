@@ -55,8 +55,7 @@ def test_what_the_page_says_of_the_numbers(masgraph, last):
     assert [one["low"] > 0 for one in intervals] == [False, True]
 
 
-def test_votes_of_massgen_are_no_claims():
+def test_massgen_has_no_claims():
     found = list(pipeline.read([str(ROOT / "examples" / "formats" / "massgen")]))
     assert found
     assert all(claim_signals(graph).units == () for graph in found)
-    assert any(proposal.unit == "vote" for graph in found for proposal in graph.proposals)
