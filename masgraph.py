@@ -29,7 +29,14 @@ from app.intervention_jobs import measure as measure_interventions
 from app.intervention_jobs import predict as predict_interventions
 from app.library_jobs import load_library, read_library, save_library
 from app.notebook import GraphList, evaluate, ingest, mine, mine_library, query, read
+from app.perturbation_notebook import (
+    perturb,
+    study_perturbations,
+    suitability,
+    train_embedding,
+)
 from app.relation_jobs import read_checks, relations
+from app.similarity_options import load_embedding, save_embedding
 from app.trajectory_jobs import trajectories
 from graphstore.builder import GraphBuilder, make_organization
 from graphstore.errors import (
@@ -127,6 +134,7 @@ __all__ = [
     "from_networkx",
     "ingest",
     "intervened_organization",
+    "load_embedding",
     "load_forests",
     "load_library",
     "make_organization",
@@ -135,6 +143,7 @@ __all__ = [
     "mine",
     "mine_library",
     "open_store",
+    "perturb",
     "predict_interventions",
     "query",
     "read",
@@ -144,12 +153,16 @@ __all__ = [
     "relations",
     "rewire_organization",
     "run_diff",
+    "save_embedding",
     "save_forests",
     "save_library",
     "similarities",
     "similarity",
+    "study_perturbations",
+    "suitability",
     "to_frames",
     "to_networkx",
+    "train_embedding",
     "trajectories",
     "validate",
     "write_file",
