@@ -264,6 +264,8 @@ def _gain(method: dict[str, Any], baseline: str | None) -> tuple[Any, str | None
     gain = method["collaboration_gain"]
     if gain is None or baseline in (method["method"], method["method_id"]):
         return None, None, None
+    if not gain["tasks"]:
+        return None, None, None
     signs = "/".join(str(gain[name]) for name in ("better", "tied", "worse"))
     return gain["value"], _interval(gain), signs
 
