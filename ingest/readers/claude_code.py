@@ -27,6 +27,7 @@ from ingest.readers.decoding import REPAIRED, text_of
 from ingest.readers.naming import set_task_from_text
 from ingest.readers.sample_json import first_value
 from ingest.readers.threads import play
+from ingest.run_limit import too_large
 
 _LINES_LOOKED_AT = 20
 
@@ -50,6 +51,8 @@ class ClaudeCodeReader:
             "it what to do is inferred.",
             "Cost, duration and the final answer stand in streams only; whether the work was "
             "right, nowhere.",
+            "A session is kept in memory whole: one of more than 320 MiB is rejected, unless "
+            "MASGRAPH_RUN_MIB says more.",
             "Queue operations, progress and snapshots of files are counted, not kept.",
         ),
     )
@@ -91,6 +94,11 @@ class ClaudeCodeReader:
         runs = Runs(files)
         made = False
         for run in runs:
+            if run.size > runs.limit:
+                made = True
+                record = None if run.name is None else f"session {run.name}"
+                yield Rejection(files[0].uri, record, too_large(runs.limit))
+                continue
             graph = self._graph(files, context, run, is_damaged=runs.is_damaged)
             if graph is not None:
                 made = True

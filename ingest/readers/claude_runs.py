@@ -25,6 +25,7 @@ from ingest.readers.claude_records import (
 )
 from ingest.readers.decoding import decode_bytes
 from ingest.readers.instants import from_iso
+from ingest.run_limit import run_bytes
 
 _DAMAGED = -1
 
@@ -38,12 +39,14 @@ class Run:
         records: By file, in the order of the files' lines.
         repaired: Whether halves of surrogate pairs were replaced.
         repeated: Records that stood twice under one uuid.
+        size: Bytes of its lines. Past the limit, its records are not kept.
     """
 
     name: str | None
     records: list[Record] = field(default_factory=list)
     repaired: bool = False
     repeated: int = 0
+    size: int = 0
     known: dict[str, Record] = field(default_factory=dict)
 
 
@@ -53,11 +56,13 @@ class Runs:
     Attributes:
         damaged: Lines that could not be read; complete when all runs were given out.
         is_damaged: Whether there are such lines; known from the start.
+        limit: The most bytes of one run's lines.
     """
 
     def __init__(self, files: Sequence[TraceFile]) -> None:
         self.damaged: list[Rejection] = []
         self.is_damaged = False
+        self.limit = run_bytes()
         self._files = files
         self._names: list[str] = []
         self._leader: list[int] = []
@@ -162,6 +167,11 @@ class Runs:
             self.damaged.append(Rejection(file.uri, f"line {number}", reason))
 
     def _read(self, run: Run, file: TraceFile, place: int, number: int, line: bytes) -> None:
+        run.size += len(line)
+        if run.size > self.limit:
+            run.records.clear()
+            run.known.clear()
+            return
         try:
             value, repaired = decode_bytes(line, DECODER, file.uri, first_line=number)
         except InputError as error:

@@ -25,7 +25,7 @@ import msgspec
 from graphstore.errors import GraphError, InputError
 from graphstore.identity import digest
 from graphstore.model import CollaborationGraph, GraphKind
-from ingest.big_json import is_large, streamed_items
+from ingest.big_json import STREAMED_BYTES, is_large, streamed_items
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import REPAIRED, first_character
 from ingest.readers.otlp_attributes import KEPT_CHARACTERS, SESSION_KEYS, Facts
@@ -35,6 +35,7 @@ from ingest.readers.otlp_spans import Schedule, Spans
 from ingest.readers.otlp_tree import grow
 from ingest.readers.otlp_wire import hex_id
 from ingest.readers.span_graph import fill
+from ingest.run_limit import too_large
 
 _SNIFF = re.compile(rb'(?<!\\)"resourceSpans"\s*:\s*\[')
 _TRACE_IDS = b'"traceId"'
@@ -68,6 +69,8 @@ class OtlpReader:
             "reports.",
             "A result goes to the agent whose span encloses it; which of its messages led to "
             "a call or to another agent's work is inferred where no id says so.",
+            "A run is kept in memory whole: one of more than 320 MiB is rejected, unless "
+            "MASGRAPH_RUN_MIB says more.",
             f"Attributes longer than {KEPT_CHARACTERS} characters and repeated inputs are left "
             "out.",
         ),
@@ -133,7 +136,7 @@ class OtlpReader:
         if len(files) == 1:
             yield from self.read(files[0], context)
             return
-        if any(is_large(file, _HELD_TIMES) for file in files):
+        if _are_large(files):
             yield from self._large(files, context)
             return
         spans = Spans()
@@ -163,6 +166,8 @@ class OtlpReader:
         ]
         for spans, runs in schedule.spans():
             yield from self._runs(spans, runs, context, _MISSING if damaged else None)
+        for traces in schedule.too_large:
+            yield Rejection(files[0].uri, _record(traces), too_large(schedule.limit))
         yield from damaged
 
     def _runs(
@@ -175,9 +180,7 @@ class OtlpReader:
         for traces in runs:
             found = [entry for trace in traces for entry in spans.traces.pop(trace)]
             files = [spans.files[index] for index in sorted({index for index, _ in found})]
-            record = (
-                traces[0] if len(traces) == 1 else f"{traces[0]} and {len(traces) - 1} more"
-            )
+            record = _record(traces)
             try:
                 unique, repeated = _unique(span for _, part in found for span in part)
                 del found
@@ -213,6 +216,21 @@ class OtlpReader:
 
 
 OTLP = OtlpReader()
+
+
+def _record(traces: list[str]) -> str:
+    return traces[0] if len(traces) == 1 else f"{traces[0]} and {len(traces) - 1} more"
+
+
+def _are_large(files: Sequence[TraceFile]) -> bool:
+    """Whether files hold more together than what is held at once."""
+    total = 0
+    for file in files:
+        for block in file.blocks():
+            total += len(block)
+            if total > _HELD_TIMES * STREAMED_BYTES:
+                return True
+    return False
 
 
 def _unique(spans: Iterable[Facts]) -> tuple[list[Facts], int]:

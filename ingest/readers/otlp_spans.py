@@ -8,6 +8,9 @@ from ingest.readers.otlp_attributes import Facts, KeyTable, facts_of
 from ingest.readers.otlp_protobuf import documents as protobuf_documents
 from ingest.readers.otlp_protobuf import is_protobuf
 from ingest.readers.otlp_wire import Resource, TracesData, documents, hex_id, plain
+from ingest.run_limit import run_bytes
+
+_SPAN_BYTES = 500
 
 
 class Spans:
@@ -95,6 +98,8 @@ class Schedule:
 
     Attributes:
         damaged: Why files are left out, in their order.
+        too_large: Runs that are left out since they do not fit, each as its traces.
+        limit: The most bytes of one run's words.
 
     Args:
         files: The files, in order.
@@ -102,6 +107,9 @@ class Schedule:
 
     def __init__(self, files: list[TraceFile]) -> None:
         self.damaged: list[InputError] = []
+        self.too_large: list[list[str]] = []
+        self.limit = run_bytes()
+        sizes: dict[str, int] = {}
         self._files: list[tuple[TraceFile, bool]] = []
         last: dict[str, int] = {}
         seen = Spans()
@@ -117,9 +125,10 @@ class Schedule:
                     traces: dict[str, list[Facts]] = {}
                     of_file.collect(document, traces)
                     of_file.keep(0, traces)
-                    for trace in traces:
+                    for trace, found in traces.items():
                         of_file.traces[trace] = []
                         ends[trace] = place
+                        sizes[trace] = sizes.get(trace, 0) + sum(map(_size, found))
                     place += 1
             except InputError as error:
                 place = start
@@ -133,7 +142,12 @@ class Schedule:
             for session, members in of_file.sessions.items():
                 seen.sessions.setdefault(session, set()).update(members)
         self._due: dict[int, list[list[str]]] = {}
+        self._left_out: set[str] = set()
         for run in seen.runs():
+            if sum(sizes[trace] for trace in run) > self.limit:
+                self.too_large.append(run)
+                self._left_out.update(run)
+                continue
             self._due.setdefault(max(last[trace] for trace in run), []).append(run)
 
     def spans(self) -> Iterator[tuple[Spans, list[list[str]]]]:
@@ -151,6 +165,8 @@ class Schedule:
             for document, _ in span_documents(file):
                 traces: dict[str, list[Facts]] = {}
                 spans.collect(document, traces)
+                for trace in self._left_out & traces.keys():
+                    del traces[trace]
                 spans.keep(index, traces)
                 if (runs := self._due.pop(place, None)) is not None:
                     yield spans, runs
@@ -166,6 +182,11 @@ def span_documents(file: TraceFile) -> Iterator[tuple[TracesData, bool]]:
             yield request, False
     else:
         yield from documents(file)
+
+
+def _size(facts: Facts) -> int:
+    """Bytes that a span takes, about: its words, and what each span has."""
+    return len(facts.text or "") + len(facts.asked or "") + _SPAN_BYTES
 
 
 def _service(resource: Resource | None) -> str | None:
