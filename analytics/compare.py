@@ -199,7 +199,9 @@ class MethodComparison:
                     "known": dict(one.known),
                     "success_rate": one.success_rate.score,
                     "success_rate_uncertainty": one.success_rate.value,
-                    "uncertainty_code": one.success_rate.code,
+                    "uncertainty_code": (
+                        None if one.success_rate.value is None else one.success_rate.code
+                    ),
                 }
                 for one in self.methods
             ],

@@ -218,7 +218,9 @@ def _print_comparison(result: "MethodComparison") -> None:
                 one.method,
                 one.runs,
                 one.tasks,
-                str(one.success_rate),
+                str(one.success_rate).removesuffix(
+                    " b" if one.success_rate.value is None else ""
+                ),
                 one.means.get("score"),
                 one.means.get("tokens"),
                 *(one.means.get(name) for name in metrics),

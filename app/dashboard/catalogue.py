@@ -1,7 +1,7 @@
 """The pages, in the order of the navigation."""
 
 from app.dashboard.page import View
-from app.dashboard.pages import cypher, ingest, motifs, overview, runs
+from app.dashboard.pages import compare, cypher, ingest, motifs, overview, runs
 
 VIEWS: tuple[View, ...] = (
     View(
@@ -17,6 +17,13 @@ VIEWS: tuple[View, ...] = (
         ":material/forum:",
         "Who told whom what: find a run and open it.",
         runs.show,
+    ),
+    View(
+        "compare",
+        "Compare",
+        ":material/compare_arrows:",
+        "Methods on the tasks that they share, or two runs action by action.",
+        compare.show,
     ),
     View(
         "motifs",
