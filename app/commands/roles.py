@@ -10,6 +10,7 @@ import typer
 
 from app.commands.options import JsonOption, StoreOption, opened
 from app.output import print_json, print_table, say
+from graphstore.errors import UsageError
 
 if TYPE_CHECKING:
     from graphstore.model import CollaborationGraph
@@ -67,7 +68,9 @@ def roles(
     table: Annotated[
         Path | None,
         typer.Option(
-            "--roles", metavar="FILE", help="A TOML file with more role names, for the files."
+            "--roles",
+            metavar="FILE",
+            help="A TOML file with more role names: what it knows is not listed.",
         ),
     ] = None,
     store: StoreOption = None,
@@ -75,13 +78,17 @@ def roles(
 ) -> None:
     """List the names of roles and agents that stand for no shared role.
 
-    Put them into a TOML file of your own and give it to ingest with --roles FILE.
+    Put them into a TOML file of your own and give it to ingest with --roles FILE. Given
+    here, it shows what is still unknown; agents in the store get their roles when their
+    traces are read again.
     """
-    rejected = 0
+    if not paths and format != "auto":
+        raise UsageError("--format says how files are read: name the files")
+    rejected = known = 0
     if paths:
         found, rejected = _of_files(paths, format, table)
     else:
-        found = _of_store(store)
+        found, known = _of_store(store, table)
     if json:
         print_json({"roles": [one.to_dict() for one in found], "rejected": rejected})
     elif found:
@@ -94,6 +101,8 @@ def roles(
         )
     else:
         say("Every name is known.")
+    if known and not json:
+        say(f"Names that {table} knows: {known:,}. Read the traces again with it.")
     if rejected:
         if not json:
             why = "masgraph ingest --dry-run says why"
@@ -133,22 +142,29 @@ def _count(graph: "CollaborationGraph", found: dict[str, Unknown]) -> None:
         found[name].runs += 1
 
 
-def _of_store(store: str | None) -> list[Unknown]:
+def _of_store(store: str | None, table: Path | None) -> tuple[list[Unknown], int]:
+    """The unknown names of a store, and how many more a table of the user's own knows."""
     from graphstore.queries import bind, saved_query
+    from ingest.roles import RoleTable
 
+    names = None if table is None else RoleTable.load(table)
     query = saved_query("unknown-roles")
     with opened(store, read_only=True) as graph_store:
         result = graph_store.query(
             query.cypher, bind(query, {"limit": EVERY_ROW}), row_limit=EVERY_ROW
         )
     found: dict[str, Unknown] = {}
+    known: set[str] = set()
     for row in result.records():
+        if names is not None and names.role_of(row["raw_name"]) != "unknown":
+            known.add(row["raw_name"])
+            continue
         one = found.setdefault(row["raw_name"], Unknown(row["raw_name"]))
         one.agents += row["agents"]
         one.runs += row["runs"]
         one.actions += row["actions"]
         one.formats.add(row["format"])
-    return _sorted(found.values())
+    return _sorted(found.values()), len(known)
 
 
 def _sorted(found: Iterable[Unknown]) -> list[Unknown]:

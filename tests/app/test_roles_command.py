@@ -109,6 +109,25 @@ def test_a_table_of_ones_own_makes_names_known(masgraph, traces, tmp_path):
     assert done.err == "Every name is known.\n"
 
 
+def test_a_table_of_ones_own_for_the_store(masgraph, traces, tmp_path):
+    masgraph("ingest", traces)
+    table = tmp_path / "mine.toml"
+    table.write_text('[names]\nplanner = ["zanzibar"]\n')
+    done = masgraph("roles", "--roles", table, "--json")
+    assert done.json() == {"roles": EXPECTED[1:], "rejected": 0}
+    told = masgraph("roles", "--roles", table)
+    assert "Zanzibar" not in told.out
+    assert f"Names that {table} knows: 1. Read the traces again with it." in told.err
+    assert masgraph("roles", "--roles", tmp_path / "nowhere.toml").code == 2
+
+
+def test_a_format_without_files_is_a_mistake(masgraph, traces):
+    masgraph("ingest", traces)
+    done = masgraph("roles", "--format", "native")
+    assert done.code == 2
+    assert "name the files" in done.err
+
+
 def test_files_that_are_rejected_are_told(masgraph, traces):
     (traces / "bad.json").write_text("{")
     done = masgraph("roles", traces)
