@@ -331,6 +331,7 @@ def demo(
     print_by_method(evaluation)
     say(f"Store: {url}   Report: {page}")
     say(f"Next: masgraph query --list   or   masgraph query who-talks-to-whom --store {url}")
+    say(f"      masgraph trajectories --baseline single --maximum-score 1 --store {url}")
 
 
 def _mined(store: "GraphStore") -> list[tuple[Any, dict[str, Any]]]:

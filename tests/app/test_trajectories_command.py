@@ -260,3 +260,17 @@ def test_on_both_engines(open_fresh_store, tmp_path):
     stored = read_report(store, head.report).document
     assert stored == json.loads(json.dumps(result.to_dict()))
     assert stored["claim_units"] == 3
+
+
+def test_the_demos_debate_gains(masgraph, tmp_path):
+    demo = masgraph("demo", "--out", "demo")
+    command = demo.err.strip().splitlines()[-1].split()
+    document = masgraph(*command[1:], "--json").json()
+    debate = method(document, "debate")
+    assert debate["collaboration_gain"]["low"] > 0
+    assert debate["gain_against_best"]["known"] == 69
+    assert debate["refinement_of_weak"]["labels"]["Reach"]["share"] > 0.5
+    # What the other teams do not record is missing, and said.
+    chain = method(document, "chain")
+    assert chain["aggregation_loss"]["value"] is None
+    assert "69 of 69 runs record no proposal." in chain["notes"]
