@@ -201,7 +201,7 @@ def _loaded() -> dict[str, SavedQuery]:
     folder = resources.files("graphstore") / "cypher"
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".cypher")),
-        key=lambda file: file.name,
+        key=lambda file: file.name.removesuffix(".cypher"),
     )
     queries = (
         parse_query(file.name.removesuffix(".cypher"), file.read_text(encoding="utf-8"))

@@ -256,10 +256,11 @@ def results() -> Rows:
             "document": '{"rest":[]}',
         },
     )
-    for name, size, scope, occurrences, graphs, tasks in (
-        ("motif-1", 2, "run", 5, 2, 1),
-        ("motif-2", 3, "run", 1, 1, 1),
-        ("motif-3", 2, "decomposition", 1, 1, 1),
+    beside_chance = {"expected_count": 0.5, "z_score": 2.5, "p_holm": 0.03125}
+    for name, size, scope, occurrences, graphs, tasks, more in (
+        ("motif-1", 2, "run", 5, 2, 1, {"shape": "pair"}),
+        ("motif-2", 3, "run", 1, 1, 1, {"shape": "chain", **beside_chance}),
+        ("motif-3", 2, "decomposition", 1, 1, 1, {"shape": "pair"}),
     ):
         rows.node(
             "Motif",
@@ -272,6 +273,7 @@ def results() -> Rows:
                 "occurrence_count": occurrences,
                 "graph_support": graphs,
                 "task_support": tasks,
+                **more,
             },
         )
         rows.relate("CONTAINS", "Library", "Motif", {"source": "library-1", "target": name})

@@ -103,7 +103,12 @@ def column_problems(query: SavedQuery):
 
 
 def order_problems(query: SavedQuery):
+    # A SKIP takes its rows from an order as a LIMIT does, and stands before it.
     cut = clauses(tokens(query.cypher))
+    for (before, _), (name, _) in pairwise(cut):
+        if name == "SKIP" and before != "ORDER":
+            yield "a SKIP without an ORDER BY"
+    cut = [(name, found) for name, found in cut if name != "SKIP"]
     for (before, _), (name, _) in pairwise(cut):
         if name == "LIMIT" and before != "ORDER":
             yield "a LIMIT without an ORDER BY"
@@ -281,6 +286,7 @@ def test_the_rules_pass_a_good_query():
         (column_problems, "ORDER BY actions DESC, role\nLIMIT $limit", "", "ORDER BY"),
         (order_problems, "ORDER BY actions DESC, role", "ORDER BY actions DESC", "may swap"),
         (order_problems, "ORDER BY actions DESC, role\n", "", "LIMIT without"),
+        (order_problems, "ORDER BY actions DESC, role\n", "SKIP 1\n", "SKIP without"),
         (order_problems, "key: role", "key: name", "key name is no column"),
         (collection_problems, "count(*)", "collect(a.index)", "without an order"),
         (

@@ -27,6 +27,18 @@ DECIDES = ("lead", "orchestrator", "decision", "lead")
 AGAIN = ("tool_call", "calculator", "ok", True)
 FIRST, LAST = f"{C.id}/proposal/0", f"{C.id}/proposal/1"
 
+# Rows of runs and runs-by-size, and of motifs.
+RUN_A = (A.id, "sum", "alpha", "sum", "star", "succeeded", 1.0, 6, 3, 6, 0, 18, "toy")
+RUN_B = (B.id, "sum", "alpha", "sum", "star", "failed", N, 4, 3, 3, 1, N, "toy")
+RUN_C = (C.id, "vote", "alpha", "vote", "debate", "unknown", N, 4, 2, 3, 0, N, "toy")
+RUN_D = (D.id, "sum", "beta", "sum", N, "succeeded", N, 2, 2, 1, 0, N, "toy")
+MOTIF_1 = ("motif-1", "pattern 1", "pair", 2, "run", "form 1", 1, 2, 5, N, N, N, N)
+MOTIF_2 = ("motif-2", "pattern 2", "chain", 3, "run", "form 2", 1, 1, 1, 0.5, 2.5, 0.03125, N)
+MOTIF_3 = ("motif-3", "pattern 3", "pair", 2, "decomposition", "form 3", 1, 1, 1, N, N, N, N)
+EVALUATION_A = ("evaluation-0", A.id, "c", 0.5, 1.0, 2.0, *[N] * 18, 10, 5)
+EVALUATION_B = ("evaluation-1", B.id, "c", 0.25, 0.5, *[N] * 7, 1.0, *[N] * 13)
+EVALUATION_C = ("evaluation-2", C.id, "c", 0.1, *[N] * 22)
+
 # One row of outcomes-by-*: runs, succeeded, failed, unknown, success_rate.
 ONE_SUCCESS = (1, 1, 0, 0, 1.0)
 
@@ -136,6 +148,23 @@ ANSWERS = {
             ],
         )
     ],
+    "decompositions": [
+        (
+            {},
+            [
+                (P.id, "sum", "alpha", "sum", "planA", 6, 4, "toy"),
+                (Q.id, "sum", "alpha", "sum", "planB", 2, 1, "toy"),
+            ],
+        ),
+        ({"method": "planB"}, [(Q.id, "sum", "alpha", "sum", "planB", 2, 1, "toy")]),
+        ({"task": "su", "skip": 1}, [(Q.id, "sum", "alpha", "sum", "planB", 2, 1, "toy")]),
+        ({"dataset": "beta"}, []),
+    ],
+    "evaluations": [
+        ({}, [EVALUATION_A, EVALUATION_B, EVALUATION_C]),
+        ({"configuration_hash": "c", "skip": 2}, [EVALUATION_C]),
+        ({"configuration_hash": "d"}, []),
+    ],
     "evaluations-by-method": [
         (
             {},
@@ -146,6 +175,7 @@ ANSWERS = {
         ),
         ({"dataset": "beta"}, []),
     ],
+    "evaluations-of-a-run": [({"run": B.id}, [EVALUATION_B]), ({"run": D.id}, [])],
     "failed-tool-calls": [
         (
             {},
@@ -313,6 +343,17 @@ ANSWERS = {
         ),
         ({"run": A.id}, []),
     ],
+    "motif": [
+        ({"motif": "motif-2"}, [(*MOTIF_2, "library-1")]),
+        ({"motif": "pattern 2"}, []),
+    ],
+    "motifs": [
+        ({"library": "library-1"}, [MOTIF_1, MOTIF_2, MOTIF_3]),
+        ({"library": "library-1", "sort": "significance"}, [MOTIF_2, MOTIF_1, MOTIF_3]),
+        ({"library": "library-1", "shape": "pair", "skip": 1}, [MOTIF_3]),
+        ({"library": "library-1", "holding": "pattern 3"}, [MOTIF_3]),
+        ({"library": "another"}, []),
+    ],
     "motifs-by-category": [
         ({}, [("foundation", "pattern 3", 1, 1, "motif-3", "library-1")]),
         ({"category": "deliver"}, []),
@@ -332,6 +373,21 @@ ANSWERS = {
             [("motif-3", "pattern 3", 2, "decomposition", "form 3", 1, 1, 1, "library-1")],
         ),
         ({"library": "another"}, []),
+    ],
+    "number-of-decompositions": [
+        ({}, [(2,)]),
+        ({"method": "planA"}, [(1,)]),
+        ({"dataset": "beta"}, [(0,)]),
+    ],
+    "number-of-motifs": [
+        ({"library": "library-1"}, [("chain", 1), ("pair", 2)]),
+        ({"library": "library-1", "holding": "2"}, [("chain", 1)]),
+    ],
+    "number-of-runs": [
+        ({}, [("failed", 1), ("succeeded", 2), ("unknown", 1)]),
+        ({"method": "star"}, [("failed", 1), ("succeeded", 1)]),
+        ({"task": "vot", "dataset": "alpha"}, [("unknown", 1)]),
+        ({"task": "vot", "dataset": "beta"}, []),
     ],
     "outcomes-by-method": [
         (
@@ -487,6 +543,13 @@ ANSWERS = {
             ],
         )
     ],
+    "runs": [
+        ({}, [RUN_A, RUN_B, RUN_C, RUN_D]),
+        ({"method": "star", "outcome": "failed"}, [RUN_B]),
+        ({"task": "su", "dataset": "beta"}, [RUN_D]),
+        ({"outcome": "unknown"}, [RUN_C]),
+        ({"skip": 2}, [RUN_C, RUN_D]),
+    ],
     "runs-by-diagnosis": [
         (
             {},
@@ -501,6 +564,13 @@ ANSWERS = {
         ),
         ({"diagnosis": "lucky"}, []),
     ],
+    "runs-by-size": [
+        ({"sort": "actions", "direction": 1.0}, [RUN_D, RUN_B, RUN_C, RUN_A]),
+        ({"sort": "actions"}, [RUN_A, RUN_B, RUN_C, RUN_D]),
+        ({"sort": "agents", "direction": 1.0}, [RUN_C, RUN_D, RUN_A, RUN_B]),
+        ({"sort": "tokens", "dataset": "alpha", "skip": 1}, [RUN_B, RUN_C]),
+        ({"sort": "score", "outcome": "succeeded"}, [RUN_A, RUN_D]),
+    ],
     "runs-of-a-task": [
         (
             {"task": "sum"},
@@ -513,6 +583,11 @@ ANSWERS = {
         ({"task": SUM_BETA}, [(D.id, N, True, N, 2, 2, 1, N, N, N, SUM_BETA)]),
     ],
     "silent-agents": [({}, [(B.id, "judge", "critic", "agent", 1, 1, JUDGE_B)])],
+    "size-of-a-graph": [
+        ({"graph": A.id}, [(A.id, 6, 3, 6)]),
+        ({"graph": P.id}, [(P.id, 6, 1, 4)]),
+        ({"graph": "nothing"}, []),
+    ],
     "subtasks-by-depth": [
         ({}, [(1, 2, 2, 1), (2, 3, 2, 2), (3, 1, 1, 1)]),
         ({"decomposition": Q.id}, [(1, 1, 1, 1), (2, 1, 1, 1)]),
@@ -528,6 +603,11 @@ ANSWERS = {
                 (Q.id, "sum", 1, "Answer", "unknown", 1, 0),
             ],
         )
+    ],
+    "tasks-of-a-motif": [
+        ({"motif": "motif-1"}, [("sum", "alpha", 2, 5, SUM)]),
+        ({"motif": "motif-3"}, [("sum", "alpha", 1, 1, SUM)]),
+        ({"motif": "nothing"}, []),
     ],
     "tasks-with-most-decompositions": [({}, [("sum", "alpha", 2, 2, 2, 6, SUM)])],
     "templates-by-support": [
