@@ -43,6 +43,10 @@ test-gnn: ## The tests of the learned embedding, with torch in an environment of
 		$(MAKE) --no-print-directory $(GNN_VENV)/.installed && $(GNN_VENV)/bin/python -m pytest tests/gnn; \
 	fi
 
+live: $(VENV)/.installed-dev ## Run real frameworks offline and read what they write; installs them into ./.live
+	$(BIN)/python tests/live/environments.py
+	$(BIN)/python -m pytest -m live tests/live
+
 check: $(VENV)/.installed-dev ## Style, types, and pages that are generated
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
