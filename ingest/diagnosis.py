@@ -46,7 +46,8 @@ def unknown_format(file: LocalFile, formats: Sequence[str]) -> str:
             return reason
     if any(byte in _CONTROL for byte in sample[:4096]):
         return "it is a binary file, not a trace"
-    known = f"{len(formats)} formats are known: see  masgraph formats"
+    count = len(formats)
+    known = f"{count} format{' is' if count == 1 else 's are'} known: see  masgraph formats"
     if not _is_text(sample, whole=file.sample_is_all):
         return f"{json_text.not_utf8(sample)}; {known}"
     if not _LIKE_JSON.match(sample):

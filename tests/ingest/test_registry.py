@@ -134,3 +134,14 @@ def test_no_reader_takes_what_is_no_trace():
     for sample in (b"", b"hello", b"\x00\x01\x02", b"{}", b"[]", b"<xml/>", b"[" * 70_000):
         assert sniff(sample) is None
     assert default_registry().warnings == []
+
+
+def test_a_rejection_counts_the_readers_that_can_be_used(tmp_path):
+    path = tmp_path / "strange.txt"
+    path.write_text("nothing that anybody reads\n")
+    registry = Registry({"native": BUILT_IN["native"], "gone": "no.such.module:Reader"})
+    options = ReadOptions(registry=registry)
+    (rejection,) = read(path, options=options)
+    assert "(1 format is known: see" in rejection.reason
+    assert registry.formats == ("native", "gone")
+    assert registry.usable == ("native",)
