@@ -1,0 +1,238 @@
+"""Each page, in each of its states, on both stores."""
+
+import json
+
+import pytest
+
+from app import jobs
+from app.dashboard import settings
+from app.jobs import Selection
+from app.stored_reports import save_report
+from tests.app.dashboard import hostile
+from tests.app.dashboard.conftest import PAGES
+
+pytestmark = pytest.mark.xdist_group("dashboard")
+
+
+def first(store, cypher, **parameters):
+    return store.query(cypher, parameters).rows[0][0]
+
+
+@pytest.fixture
+def ids(full):
+    return {
+        "run": first(full, "MATCH (r:Run) RETURN r.id AS id ORDER BY id LIMIT 1"),
+        "decomposition": first(
+            full, "MATCH (r:Decomposition) RETURN r.id AS id ORDER BY id LIMIT 1"
+        ),
+        "motif": first(
+            full,
+            "MATCH (m:Motif) WHERE m.scope = 'run' RETURN m.id AS id "
+            "ORDER BY m.task_support DESC, id LIMIT 1",
+        ),
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_page_opens(opened, page):
+    shown = opened(page).check()
+    assert len(shown.test.main) > 1
+
+
+@pytest.mark.parametrize("part", ["Contents", "Outcomes", "Health", "Results"])
+def test_overview(opened, part):
+    shown = opened("", part=part).check()
+    assert shown.test.query_params.get("part", "Contents") == part
+    assert shown.test.dataframe
+    assert len(shown.test.get("download_button")) >= 2
+
+
+def test_overview_counts_what_is_there(opened, full):
+    frame = opened("").check().test.dataframe[0].value
+    assert list(frame["dataset"]) == ["numbers"]
+    assert list(frame["runs"]) == [full.counts()["Run"]]
+
+
+def test_runs_are_filtered_by_the_address(opened):
+    shown = opened("runs", outcome="failed", method="method plain").check()
+    frame = shown.test.dataframe[0].value
+    assert set(frame["outcome"]) == {"failed"}
+    assert set(frame["method"]) == {"method plain"}
+    assert len(frame) == 3
+    shown.test.selectbox(key="outcome").select("succeeded").run()
+    # A browser would write it into the address as well: tests/browser looks at that.
+    assert set(shown.test.dataframe[0].value["outcome"]) == {"succeeded"}
+
+
+def test_runs_are_sorted_and_found_by_task(opened):
+    frame = opened("runs", sort="score", task="plain").check().test.dataframe[0].value
+    assert list(frame["score"]) == sorted(frame["score"], reverse=True)
+    frame = opened("runs", sort="score", up="true", task="PLAIN 1").check().test.dataframe[0].value
+    assert list(frame["score"]) == [0.1, 0.4]
+
+
+def test_a_filter_that_nothing_fits(opened):
+    shown = opened("runs", task="no such task").check()
+    assert any("no run fits" in words.lower() for words in shown.kinds("empty"))
+    assert not shown.test.dataframe
+
+
+def test_decompositions_are_listed(opened):
+    frame = opened("runs", kind="Decompositions").check().test.dataframe[0].value
+    assert len(frame) == 7
+
+
+@pytest.mark.parametrize("part", ["Graph", "Timeline", "Transcript", "Metrics", "Tree"])
+@pytest.mark.parametrize("kind", ["run", "decomposition"])
+def test_an_open_graph(opened, ids, part, kind):
+    shown = opened("runs", run=ids[kind], part=part, action=1, marked="0,2").check()
+    assert any("Action 1" in body for body in shown.html)
+    if part in ("Graph", "Timeline"):
+        assert len(shown.figures) == 1
+    if part == "Graph":
+        assert opened("runs", run=ids[kind], nodes="agents").check()
+
+
+def test_the_transcript_is_searched(opened, ids):
+    shown = opened("runs", run=ids["run"], part="Transcript", find="DECISION or nothing").check()
+    assert any("no action holds" in words.lower() for words in shown.kinds("empty"))
+    shown = opened("runs", run=ids["run"], part="Transcript", find="it is").check()
+    assert sum("<mark>It is</mark>" in body for body in shown.html) == 1
+
+
+def test_metrics_have_a_percentile(opened, ids):
+    frame = opened("runs", run=ids["run"], part="Metrics").check().test.dataframe[0].value
+    assert "density" in list(frame["metric"])
+    assert frame["percentile"].between(0, 1).all()
+    assert set(frame["runs compared"]) == {14}
+
+
+def test_motifs(opened, ids):
+    shown = opened("motifs").check()
+    assert shown.figures
+    assert opened("motifs", part="Types").check()
+    assert opened("motifs", part="Rules").check()
+    shown = opened("motifs", motif=ids["motif"]).check()
+    assert len(shown.figures) == 2
+    assert len(shown.test.dataframe) == 2
+    link = shown.test.get("page_link")[0].proto
+    assert "marked=" in link.query_string
+    assert "run=" in link.query_string
+
+
+def test_coverage_where_a_report_says_so(opened, full):
+    shown = opened("motifs", part="Coverage").check()
+    assert shown.kinds("empty")
+    curve = [
+        {"measure": measure, "size": size, "mean": size / 10, "low": None, "high": None,
+         "interval": [0.1, 0.9], "libraries": 1}
+        for measure in ("patterns", "rules")
+        for size in (2, 4, 8)
+    ]  # fmt: skip
+    save_report(
+        full, "coverage", "coverage of 8", {"seed": 1}, {"curve": curve},
+        selection=Selection(), runs=8,
+    )  # fmt: skip
+    from app.dashboard import connection
+
+    connection.close_all()
+    shown = opened("motifs", part="Coverage").check()
+    assert len(shown.figures) == 1
+    assert len(shown.test.dataframe[0].value) == 6
+
+
+def test_a_saved_question_is_answered(opened):
+    shown = opened("cypher", query="actions-by-role").check()
+    frame = shown.test.dataframe[0].value
+    assert "orchestrator" in list(frame["role"])
+    assert opened("cypher", query="actions-by-role", form="Chart").check().figures
+    assert opened("cypher", query="who-talks-to-whom", form="Graph").check().figures
+
+
+def test_a_question_of_ones_own(opened, full):
+    shown = opened(
+        "cypher", cypher="MATCH (r:Run) WHERE r.success = $ok RETURN count(r) AS n",
+        parameters='{"ok": true}',
+    ).check()  # fmt: skip
+    assert not shown.test.dataframe, "a link asks nothing by itself"
+    shown.test.button[0].click().run()
+    assert list(shown.check().test.dataframe[0].value["n"]) == [7]
+    shown.test.text_input(key="parameters").input("[1]")
+    shown.test.button[0].click().run()
+    assert any("JSON object" in words for words in shown.kinds("error"))
+
+
+def test_a_question_that_needs_a_parameter(opened, ids):
+    shown = opened("cypher", query="run-transcript").check()
+    assert not shown.test.dataframe
+    shown.test.button[0].click().run()
+    assert any("needs the parameter run" in words for words in shown.kinds("error"))
+    shown = opened("cypher", **{"query": "run-transcript", "p-run": ids["run"]}).check()
+    assert len(shown.test.dataframe[0].value) == 4
+
+
+def test_what_does_not_exist_is_one_sentence(opened):
+    for page, parameters in (
+        ("runs", {"run": "nothing"}),
+        ("motifs", {"motif": "nothing"}),
+    ):
+        shown = opened(page, **parameters)
+        assert not shown.test.exception
+        assert len(shown.kinds("error")) == 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_empty_store_says_what_to_do(open_fresh_store, page, monkeypatch):
+    store = open_fresh_store()
+    shown = open_on(store, monkeypatch, open_fresh_store.server, page)
+    shown.check()
+    assert shown.kinds("empty")
+    assert "masgraph" in " ".join(shown.kinds("empty")) or page == "cypher"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_one_run(open_fresh_store, page, monkeypatch):
+    store = open_fresh_store()
+    store.write([hostile.run(1)])
+    jobs.evaluate(store)
+    shown = open_on(store, monkeypatch, open_fresh_store.server, page)
+    shown.check()
+    if page == "runs":
+        run = shown.test.dataframe[0].value["run"][0]
+        for part in ("Graph", "Timeline", "Transcript", "Metrics", "Tree"):
+            open_on(
+                store, monkeypatch, open_fresh_store.server, page, run=run, part=part
+            ).check()
+
+
+def open_on(store, monkeypatch, server, page, **parameters):
+    from tests.app.dashboard.conftest import open_page
+
+    if server is not None:
+        monkeypatch.setenv("NEO4J_USER", server.user)
+        if server.password:
+            monkeypatch.setenv("NEO4J_PASSWORD", server.password)
+    store.checkpoint()
+    settings.configure(settings.Settings(store=store.url))
+    return open_page(page, **parameters)
+
+
+def test_rejected_files_are_on_record(open_fresh_store, monkeypatch, tmp_path):
+    from app.drop_jobs import DroppedFile, read_dropped, remember_report, what_was_dropped
+
+    store = open_fresh_store()
+    files = [DroppedFile("../../odd\x00name.json", b"{"), DroppedFile("b.json", b"[1, 2]")]
+    report = read_dropped(files, store)
+    assert len(report.rejected) == 2
+    assert not any("/" in one.file for one in report.rejected)
+    remember_report(store, report, what_was_dropped(files), format="auto", content="redact")
+    shown = open_on(store, monkeypatch, open_fresh_store.server, "", part="Health")
+    assert not shown.test.exception
+    store.write([hostile.run(1)])
+    from app.dashboard import connection
+
+    connection.close_all()
+    shown = open_on(store, monkeypatch, open_fresh_store.server, "", part="Health").check()
+    frame = shown.test.dataframe[0].value
+    assert len(frame) == 2
+    assert json.dumps(list(frame["reason"]))
