@@ -103,6 +103,8 @@ def test_compiled_and_plain_loops_agree(name, monkeypatch):
     plain = measure.matrix(prepared)
     monkeypatch.setattr("analytics.similarity.counts.COMPILE_FROM", 0)
     numpy.testing.assert_array_equal(measure.matrix(prepared), plain)
+    monkeypatch.setattr("analytics.similarity.counts.ROWS", 7)
+    numpy.testing.assert_array_equal(measure.matrix(prepared), plain)
 
 
 @pytest.mark.parametrize("name", OWN)
