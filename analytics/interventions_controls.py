@@ -95,7 +95,8 @@ class ControlledRun:
         fates: Number of injected candidates by what became of them.
         tokens: Read and written.
         calls: Model calls.
-        messages: Actions that reached another agent.
+        messages: Actions that reached another agent; None where no action is recorded.
+        sent: Number of those by the sender's role; empty likewise.
     """
 
     run: str
@@ -118,7 +119,8 @@ class ControlledRun:
     fates: dict[str, int]
     tokens: int | None
     calls: int | None
-    messages: int
+    messages: int | None
+    sent: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,8 @@ def controlled_run(graph: CollaborationGraph, value: Value = "score") -> Control
     result = outcome.score
     if value == "success":
         result = None if outcome.success is None else float(outcome.success)
+    role = {agent.id: agent.role for agent in graph.agents}
+    sent = Counter(role[sender] for sender, _ in messages_of(graph, ExecutionConfiguration()))
     own = None if graph.organization is None else graph.organization.hash
     recorded = _text(_look(attributes, HASH_PATHS))
     return ControlledRun(
@@ -189,7 +193,8 @@ def controlled_run(graph: CollaborationGraph, value: Value = "score") -> Control
         ),
         tokens=_tokens(graph),
         calls=outcome.calls,
-        messages=sum(1 for _ in messages_of(graph, ExecutionConfiguration())),
+        messages=sent.total() if graph.nodes else None,
+        sent={name: sent[name] for name in sorted(sent)},
     )
 
 

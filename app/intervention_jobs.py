@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from analytics.interventions import Team
     from analytics.interventions_configuration import InterventionConfiguration
     from analytics.interventions_controls import ControlledRun
+    from analytics.interventions_pairs import ResponseConfiguration
     from analytics.interventions_prediction import InterventionPrediction
-    from analytics.interventions_response import ResponseConfiguration, ResponseReport
+    from analytics.interventions_response import ResponseReport
 
 SHOWN_TEAMS = 40
 """Teams that a stored report holds one by one; all are in its means."""
@@ -254,7 +255,8 @@ def measure(
         NotFoundError: A named method has no run.
     """
     from analytics.interventions_controls import controlled_run
-    from analytics.interventions_response import ResponseConfiguration, measure_responses
+    from analytics.interventions_pairs import ResponseConfiguration
+    from analytics.interventions_response import measure_responses
 
     if (reference is None) != (modified is None) or (reference and reference == modified):
         raise UsageError("name two methods, the reference and the modified one, or none")

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from app.commands.apply import apply
 from app.commands.links import DryRunOption, ProjectionOption, links
 from app.commands.options import (
     DatasetOption,
@@ -64,6 +65,7 @@ def register(cli: typer.Typer) -> None:
     """Adds the commands of this module."""
     group.command("links")(links)
     group.command("predict")(predict)
+    group.command("apply")(apply)
     group.command("measure")(measure)
     cli.add_typer(group, name="interventions")
 
@@ -261,7 +263,7 @@ def measure(
     json: JsonOption = False,
 ) -> None:
     """Measure how scores answered to interventions, on pairs of runs whose controls agree."""
-    from analytics.interventions_response import ResponseConfiguration
+    from analytics.interventions_pairs import ResponseConfiguration
     from app import intervention_jobs
     from app.jobs import Selection
 

@@ -9,13 +9,8 @@ from analytics.interventions_controls import (
     disagreements,
     organization_change,
 )
-from analytics.interventions_response import (
-    ResponseConfiguration,
-    measure_responses,
-    pair_runs,
-    response,
-    retention,
-)
+from analytics.interventions_pairs import ResponseConfiguration, pair_runs
+from analytics.interventions_response import measure_responses, response, retention
 from analytics.interventions_rewiring import rewire_organization
 from analytics.uncertainty import binomial_standard_error
 from graphstore.builder import GraphBuilder, make_organization

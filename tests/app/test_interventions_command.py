@@ -244,3 +244,83 @@ def test_a_store_without_interventions(masgraph, one_run):
     assert (
         masgraph("interventions", "links", "--method", "nobody", "--json").json()["rows"] == []
     )
+
+
+def applied(masgraph, *arguments):
+    done = masgraph("interventions", "apply", *arguments)
+    assert done.code == 0, done.err
+    return done.json()
+
+
+def test_a_modified_organization_is_written_run_and_measured(masgraph, store, tmp_path):
+    record = applied(masgraph, "trio", "--rewire", "0.5", "--roles", "any", "--seed", "3")
+    assert record["intervention"]["intervention_parameters"]["achieved_ratio"] >= 0.5
+    changed = record["intervention"]["changed_edges"]
+    assert len(changed["removed"]) == len(changed["added"]) >= 3
+    assert record["organization"]["V"][1] == {"id": "law", "role": "specialist"}
+    path = tmp_path / "in" / "again.jsonl"
+    runs = [
+        {**record, **CONTROLS, "id": f"a{task}", "dataset_id": "d", "sample_id": task,
+         "metric_result": 0.25}
+        for task in ("1", "2")
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(one) + "\n" for one in runs))
+    assert masgraph("ingest", path).code == 0
+    found = masgraph("interventions", "measure", "--json").json()
+    (structure,) = [one for one in found["settings"] if one["family"] == "structure"]
+    # Only the first reference run names the organization that was modified.
+    assert (structure["pairs"], structure["response"]) == (1, -0.75)
+    assert structure["replaced_links"] >= 0.5
+    assert structure["setting"] == "structure: ratio 0.5, role_rule any"
+    # These runs record no action: nobody knows who wrote how much.
+    assert (structure["sent"], structure["messages"]) == ({}, [None, None])
+    (information,) = [one for one in found["settings"] if one["family"] == "information"]
+    assert information["sent"]["specialist"] == [2.0, 2.0]
+
+
+def test_removed_failed_and_wrong(masgraph, store, tmp_path):
+    less = applied(masgraph, "trio", "--variant", "no-critic")
+    assert less["intervention"]["changed_nodes"] == ["critic"]
+    assert ["maths", "end", ""] in less["organization"]["E"]
+    assert len(less["organization"]["E"]) == 3
+    experts = applied(masgraph, "trio", "--variant", "expert-only", "--role", "aggregator")
+    assert [unit["id"] for unit in experts["organization"]["V"]] == ["end"]
+    failed = applied(masgraph, "trio", "--fail", "2", "--seed", "1")
+    assert len(failed["intervention"]["failed_workers"]) == 2
+    assert len(failed["organization"]["V"]) == 5
+    rows = masgraph(
+        "query",
+        "--cypher",
+        "MATCH (r:Run) WHERE r.node_count > 0 RETURN r.id AS id",
+        "--json",
+    ).json()["rows"]
+    wrong = applied(masgraph, rows[0]["id"], "--corrupt", "0.5")
+    injected = wrong["intervention"]["injected_records"]
+    assert len(injected) == 2
+    assert all(one["injected"] != one["original"] for one in injected)
+    out = tmp_path / "less.json"
+    done = masgraph("interventions", "apply", "trio", "--variant", "no-critic", "--out", out)
+    assert (done.code, done.out) == (0, "")
+    assert json.loads(out.read_text()) == less
+    assert masgraph("ingest", out).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "choose one of --rewire, --variant, --corrupt and --fail"),
+        (("--rewire", "0.5", "--fail", "1"), "choose one of"),
+        (("--rewire", "5"), "between 0 and 1"),
+        (("--fail", "4"), "4 workers cannot fail: the team has 3"),
+        (("--variant", "no-critic", "--role", "verifier"), "no unit of 'trio' is a verifier"),
+        (("--variant", "no-critic", "--role", "boss"), "there is no role 'boss'"),
+        (("--corrupt", "0.5"), "there is no run 'trio'"),
+        (("--fail", "1", "--out", "nowhere/x.json"), "cannot be written"),
+    ],
+)
+def test_what_cannot_be_applied(masgraph, store, arguments, told):
+    done = masgraph("interventions", "apply", "trio", *arguments)
+    assert done.code == 2
+    assert told in done.err
+    assert done.out == ""
+    assert masgraph("interventions", "apply", "duo", "--fail", "1").code == 2

@@ -1,0 +1,140 @@
+"""``masgraph interventions apply``: a modified organization, written to be run again."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from app.commands.options import QuietOption, StoreOption, opened
+from app.output import print_json, say
+from graphstore.errors import InputError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from graphstore.model import CollaborationGraph, Organization
+    from graphstore.store import GraphStore
+
+VARIANTS = ("no-critic", "no-specialist", "expert-only")
+
+
+def apply(
+    team: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEAM",
+            help="Id or name of an organization, or id of a run; a run for --corrupt.",
+        ),
+    ],
+    store: StoreOption = None,
+    rewire: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Swap targets of this share of links.")
+    ] = None,
+    variant: Annotated[
+        Literal["no-critic", "no-specialist", "expert-only"] | None,
+        typer.Option(metavar="NAME", help="no-critic, no-specialist or expert-only."),
+    ] = None,
+    corrupt: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Write wrong contents for this share of a run's used actions."
+        ),
+    ] = None,
+    fail: Annotated[
+        int | None, typer.Option(metavar="N", help="Draw this many workers that fail.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn.")] = 0,
+    roles: Annotated[
+        Literal["observed", "any"],
+        typer.Option(
+            help="Which roles a rewired link may join: those that some link joins, or any."
+        ),
+    ] = "observed",
+    role: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROLE",
+            help="Whom --variant removes or keeps, or who can --fail. Can be given again.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write the record there."),
+    ] = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a modified team as an OpenMAS-GCom record, for a runner to run again."""
+    from graphstore.model import ROLES
+
+    if sum(one is not None for one in (rewire, variant, corrupt, fail)) != 1:
+        raise UsageError("choose one of --rewire, --variant, --corrupt and --fail")
+    unknown = sorted(set(role or ()) - set(ROLES))
+    if unknown:
+        raise UsageError(f"there is no role {unknown[0]!r}; choose from {', '.join(ROLES)}")
+    with opened(store, read_only=True) as graph_store:
+        record = _made(graph_store, team, rewire, variant, corrupt, fail, seed, roles, role)
+    if out is None:
+        print_json(record)
+        return
+    _write(record, out)
+    if not quiet:
+        say(f"Modified team: {out}")
+
+
+def _made(
+    store: "GraphStore",
+    team: str,
+    rewire: float | None,
+    variant: str | None,
+    corrupt: float | None,
+    fail: int | None,
+    seed: int,
+    rule: Literal["observed", "any"],
+    roles: list[str] | None,
+) -> dict[str, Any]:
+    from analytics.interventions import WORKER_ROLES
+    from app import intervention_records as records
+
+    if corrupt is not None:
+        return records.corrupted_record(_run(store, team), corrupt, seed)
+    organization = _organization(store, team)
+    if rewire is not None:
+        return records.rewired_record(organization, rewire, seed, rule)
+    if variant is not None:
+        usual = "critic" if variant == "no-critic" else "specialist"
+        return records.reduced_record(
+            organization,
+            variant.replace("-", " "),
+            tuple(roles or (usual,)),
+            keep=variant == "expert-only",
+        )
+    return records.failed_record(organization, fail or 0, seed, tuple(roles or WORKER_ROLES))
+
+
+def _run(store: "GraphStore", team: str) -> "CollaborationGraph":
+    for graph in store.graphs(kind="run", ids=[team]):
+        return graph
+    raise NotFoundError(f"there is no run {team!r}: --corrupt takes the id of a run")
+
+
+def _organization(store: "GraphStore", team: str) -> "Organization":
+    found: dict[str, Organization] = {}
+    for graph in store.graphs():
+        organization = graph.organization
+        if organization is not None and team in (organization.id, organization.name, graph.id):
+            found[organization.id] = organization
+    if not found:
+        raise NotFoundError(f"there is no organization {team!r}, and no run of one")
+    if len(found) > 1:
+        told = ", ".join(sorted(found)[:3])
+        raise UsageError(
+            f"{len(found)} organizations are called {team!r}: choose by id: {told}"
+        )
+    return next(iter(found.values()))
+
+
+def _write(record: dict[str, Any], out: Path) -> None:
+    import msgspec
+
+    try:
+        out.write_bytes(msgspec.json.encode(record) + b"\n")
+    except OSError as error:
+        raise InputError(f"it cannot be written: {error.strerror}", file=str(out)) from error
