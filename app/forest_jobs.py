@@ -71,11 +71,12 @@ class ForestBuilder:
         """The forests, by level and name."""
         from analytics.forest import ForestSet, Shortage
         from analytics.forest_building import build_forest
-        from mining.k_medoids import solve
 
         options = self.configuration
 
         def cluster(distances: Any, k: int) -> tuple[Any, Any]:
+            from mining.k_medoids import solve
+
             found = solve(distances, k, seed=options.seed, starts=options.starts)
             return found.medoids, found.labels
 
