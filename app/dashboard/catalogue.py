@@ -1,7 +1,7 @@
 """The pages, in the order of the navigation."""
 
 from app.dashboard.page import View
-from app.dashboard.pages import compare, cypher, ingest, motifs, overview, runs
+from app.dashboard.pages import compare, cypher, forests, ingest, motifs, overview, runs
 
 VIEWS: tuple[View, ...] = (
     View(
@@ -31,6 +31,13 @@ VIEWS: tuple[View, ...] = (
         ":material/schema:",
         "Patterns that recur, what they are made of, and where they occur.",
         motifs.show,
+    ),
+    View(
+        "forests",
+        "Forests",
+        ":material/forest:",
+        "The ways that work, and where runs stand beside them.",
+        forests.show,
     ),
     View(
         "cypher",

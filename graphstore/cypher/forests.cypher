@@ -2,6 +2,7 @@
 // question: Which reference forests were built, from how many successes, and do they hold different ways?
 // parameter: forest_set: string = null -- only forests of this set (its id)
 // parameter: level: string = null -- only forests of this level: task, category, dataset, method, all or decomposition
+// parameter: forest: string = null -- only this forest (its id)
 // parameter: limit: integer = 100 -- rows at most
 // column: forest -- id of the forest
 // column: level -- what it pools
@@ -19,6 +20,7 @@
 MATCH (f:ReferenceForest)
 WHERE ($forest_set IS NULL OR f.forest_set = $forest_set)
 AND ($level IS NULL OR f.level = $level)
+AND ($forest IS NULL OR f.id = $forest)
 RETURN f.id AS forest, f.level AS level, f.name AS name, f.references AS references,
   f.successes AS successes, f.distinct_successes AS distinct_successes,
   f.threshold AS threshold, f.median_similarity AS median_similarity,

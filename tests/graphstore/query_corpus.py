@@ -175,6 +175,7 @@ def results() -> Rows:
                     "tokens_out": 5,
                     "information_uptake": 0.5,
                     "topology_efficiency": 0.25,
+                    "forest": "forest-1",
                     "forest_match": 0.5,
                     "forest_match_percentile": 0.75,
                     "forest_threshold": 0.25,
@@ -191,6 +192,7 @@ def results() -> Rows:
                     "reachable_pair_fraction": 0.5,
                     "node_validity": 1.0,
                     "success": False,
+                    "forest": "forest-1",
                     "forest_match": 0.25,
                     "best_similarity": 0.5,
                     "diagnosis": "content",
@@ -230,6 +232,26 @@ def results() -> Rows:
             label,
             {"source": "forest-1", "target": graph.id, "weight": weight},
         )
+    claims = (
+        (1, {"text": "4 + 4", "unit": "s1", "endorsements": 1, "challenges": 1}),
+        (
+            2,
+            {"endorsements": 0, "challenges": 2, "top_endorsed": False, "top_challenged": True},
+        ),
+        (
+            3,
+            {"endorsements": 2, "challenges": 0, "top_endorsed": True, "top_challenged": False},
+        ),
+    )
+    for number, row in claims:
+        claim = f"claim-{number}"
+        rows.node("Claim", {"id": claim, "name": f"c{number}", "position": number, **row})
+        rows.relate("OF", "Claim", "Run", {"source": claim, "target": C.id})
+        if number < 3:
+            node = C.nodes[number - 1].id
+            rows.relate("CLAIMS", "Action", "Claim", {"source": node, "target": claim})
+    for kind, claim in (("ENDORSES", "claim-1"), ("CHALLENGES", "claim-2")):
+        rows.relate(kind, "Agent", "Claim", {"source": C.agents[1].id, "target": claim})
     for number, kind in enumerate(("trajectories", "overview"), start=1):
         rows.node(
             "Report",

@@ -550,6 +550,16 @@ ANSWERS = {
         ({"outcome": "unknown"}, [RUN_C]),
         ({"skip": 2}, [RUN_C, RUN_D]),
     ],
+    "runs-beside-a-forest": [
+        (
+            {"forest": "forest-1"},
+            [
+                (A.id, "star", True, 1.0, 0.5, 0.75, 1.0, B.id, "sound", "c"),
+                (B.id, "star", False, N, 0.25, N, 0.5, N, "content", "c"),
+            ],
+        ),
+        ({"forest": "forest-2"}, []),
+    ],
     "runs-by-diagnosis": [
         (
             {},
@@ -631,6 +641,23 @@ ANSWERS = {
             [("coupling", "T1 and T2 share sheet", False, 1, 1, "template-2", "library-1")],
         ),
         ({"library": "another"}, []),
+    ],
+    "top-claims": [
+        (
+            {},
+            [
+                (C.id, N, "c3", N, N, 2, 0, True, False, "claim-3"),
+                (C.id, "s1", "c1", "4 + 4", "ann", 1, 1, N, N, "claim-1"),
+                (C.id, N, "c2", N, "bob", 0, 2, False, True, "claim-2"),
+            ],
+        ),
+        (
+            {"run": C.id, "limit": 1},
+            [(C.id, N, "c3", N, N, 2, 0, True, False, "claim-3")],
+        ),
+        ({"run": A.id}, []),
+        ({"dataset": "nothing"}, []),
+        ({"method": "nobody"}, []),
     ],
     "tokens-by-method": [
         (

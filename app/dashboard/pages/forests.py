@@ -1,0 +1,326 @@
+"""Forests: the ways that work, a run's place among them, and what that says of failures."""
+
+from typing import Any
+
+import streamlit as st
+
+from app.dashboard import charts, connection
+from app.dashboard.drawing import BAD, GOOD, MARK, SERIES_COLOURS
+from app.dashboard.intervals import Estimate, intervals
+from app.dashboard.lanes import action_graph
+from app.dashboard.page import Page
+from app.dashboard.settings import ROWS_A_PAGE
+from app.output import show as shown
+from graphstore.errors import NotFoundError
+
+PARTS = ("Forests", "Diagnosis")
+LEVELS = ("task", "category", "dataset", "method", "all", "decomposition")
+QUADRANTS = {
+    "sound": GOOD,
+    "lucky": MARK,
+    "content": SERIES_COLOURS[0],
+    "structural": BAD,
+}
+MEANINGS = {
+    "sound": "succeeded, much like the ways that work",
+    "lucky": "succeeded, unlike the ways that work",
+    "content": "failed, though built like the ways that work: look at what was said",
+    "structural": "failed, unlike the ways that work: look at who did what in which order",
+}
+DRAWN_NODES = 200
+"""Nodes up to which a reference is drawn among the others."""
+STRATEGIES = {
+    "parts_at": "where the run parts from its best reference",
+    "parts_after": "the action before that",
+    "random": "any action",
+    "first": "the first action",
+    "last": "the last action",
+    "busiest": "any action of the busiest agent",
+}
+
+
+def show(page: Page) -> None:
+    """Shows the forests, or one of them, or the diagnosis of runs."""
+    opened = page.value("forest")
+    if opened is not None:
+        st.button(
+            "Back to the list",
+            icon=":material/arrow_back:",
+            on_click=page.go,
+            kwargs={"forest": None},
+        )
+        _forest(page, opened)
+    elif page.tabs("What to show", PARTS, "part") == PARTS[0]:
+        _list(page)
+    else:
+        _diagnosis(page)
+
+
+def _list(page: Page) -> None:
+    columns = st.columns(2)
+    with columns[0]:
+        level = page.choose("Level", LEVELS, "level")
+    with columns[1]:
+        at_most = page.count("Rows", "rows", value=ROWS_A_PAGE, least=10, most=1_000)
+    found = page.ask("forests", level=level, limit=at_most)
+    if not found.rows:
+        if level is not None:
+            page.empty(f"there is no forest of the level {level}: choose  all  again")
+            return
+        page.empty(
+            "no reference forest was built yet: they are made of the successful runs of each "
+            "task, category, data set and method",
+            command="masgraph forest build && masgraph evaluate",
+        )
+        return
+    page.soft("Pick a forest to see its references and the runs beside it.")
+    page.table(
+        found,
+        "forests",
+        about="Reference forests; pick one to open it",
+        hidden=("forest_set", "configuration_hash"),
+        on_pick=lambda row: page.go(forest=row["forest"]),
+    )
+    titles = {f"{row['level']}: {row['name']}": row["forest"] for row in found.records()}
+
+    def open_forest() -> None:
+        if st.session_state["chosen-forest"]:
+            page.go(forest=titles[st.session_state["chosen-forest"]])
+
+    with st.form("open-forest", border=False):
+        st.selectbox("Open", list(titles), index=None, key="chosen-forest")
+        st.form_submit_button("Open", on_click=open_forest)
+
+
+def _forest(page: Page, forest: str) -> None:
+    references = page.ask("forest-references", forest=forest)
+    if not references.rows:
+        raise NotFoundError(f"the store has no forest {forest!r}: it may have been built again")
+    head = page.ask("forests", forest=forest).records()[0]
+    page.heading(f"{head['level']}: {head['name']}")
+    page.tiles(
+        {
+            "references": head["references"],
+            "successes": head["successes"],
+            "distinct": head["distinct_successes"],
+            "high from": shown(head["threshold"]),
+            "median similarity": shown(head["median_similarity"]),
+        }
+    )
+    if head["near_copies"]:
+        page.warn(
+            "all successes are nearly alike: a low match says only that a run goes another "
+            "way, not that the way is wrong"
+        )
+    _references(page, references.records())
+    page.table(
+        references,
+        "references",
+        about="References of the forest with their weights",
+        bars=("weight",),
+    )
+    _beside(page, forest, head)
+
+
+def _references(page: Page, rows: list[dict[str, Any]]) -> None:
+    page.heading("References")
+    columns = st.columns(2)
+    for place, row in enumerate(rows):
+        with columns[place % 2]:
+            page.text(
+                f"{row['method'] or row['task']}: {row['nodes']} nodes, weight "
+                f"{shown(row['weight'])}"
+            )
+            if row["nodes"] > DRAWN_NODES:
+                page.soft("Too large to be drawn among others; open it.")
+            else:
+                drawn = action_graph(page.graph(row["reference"]))
+                page.card(drawn.figure, f"reference-{place}")
+            page.link("runs", "Open it", run=row["reference"])
+
+
+def _beside(page: Page, forest: str, head: dict[str, Any]) -> None:
+    page.heading("Runs beside them")
+    found = page.ask("runs-beside-a-forest", forest=forest)
+    rows = [row for row in found.records() if row["forest_match"] is not None]
+    if not rows:
+        page.empty(
+            "no run has been measured against this forest: a run is compared with the most "
+            "specific forest that it has",
+            command="masgraph evaluate",
+        )
+        return
+    series = []
+    groups = {
+        True: "succeeded",
+        False: "failed",
+        None: "outcome unknown",
+    }
+    for success, name in groups.items():
+        points = [
+            (
+                row["forest_match"],
+                row["best_similarity"],
+                f"{row['run']} by {row['method']}: match {shown(row['forest_match'])}, best "
+                f"{shown(row['best_similarity'])}, {row['diagnosis'] or 'no diagnosis'}",
+            )
+            for row in rows
+            if row["success"] is success and row["best_similarity"] is not None
+        ]
+        if points:
+            series.append((name, points))
+    page.figure(
+        charts.points(
+            f"Forest match and best similarity; high from {shown(head['threshold'])}",
+            series,
+            x_title="forest match",
+            y_title="best similarity",
+        ),
+        "beside",
+    )
+    page.soft("Pick a row to open the run; its best reference is named beside it.")
+    page.table(
+        found,
+        "beside",
+        about="Runs that were compared with the forest; pick one to open it",
+        hidden=("configuration_hash",),
+        on_pick=lambda row: page.go(run=row["run"], best=row["best_reference"]),
+    )
+    run, best = page.value("run"), page.value("best")
+    if run is not None:
+        page.link("runs", f"Open {run}", run=run)
+        if best is not None:
+            page.link(
+                "compare", "Beside its best reference", part="Two runs", one=run, other=best
+            )
+
+
+def _diagnosis(page: Page) -> None:
+    heads = connection.report_heads("diagnosis")
+    if not heads:
+        page.empty(
+            "no runs have been diagnosed yet: it takes reference forests and runs whose "
+            "outcome is known",
+            command="masgraph forest build && masgraph forest diagnose",
+        )
+        return
+    titles = {f"{head.name} ({head.report[-6:]})": head.report for head in heads}
+    chosen = page.choose("Report", list(titles), "report", any=None)
+    document = connection.report(titles[chosen or next(iter(titles))]).document
+    methods = document["methods"]
+    page.figure(
+        charts.stacked(
+            "Runs by diagnosis",
+            [
+                (
+                    row["method"] or "no method",
+                    {name: float(row[name]) for name in QUADRANTS},
+                )
+                for row in methods
+            ],
+            QUADRANTS,
+        ),
+        "quadrants",
+    )
+    for name, meaning in MEANINGS.items():
+        page.soft(f"{name}: {meaning}.")
+    page.table(
+        [
+            {
+                name: row[name]
+                for name in ("method", "runs", "compared", *QUADRANTS, "undecided")
+            }
+            for row in methods
+        ],
+        "diagnosis",
+        about="Number of runs of each method by diagnosis",
+    )
+    _failed(page, document)
+    _mistakes(page, document)
+
+
+def _failed(page: Page, document: dict[str, Any]) -> None:
+    page.heading("Failed runs, and where they part from their best reference")
+    rows = document["failed"]
+    if not rows:
+        page.empty("no failed run was compared with a forest")
+        return
+    if document["failed_count"] > len(rows):
+        page.soft(f"The first {len(rows):,} of {document['failed_count']:,}.")
+    page.table(
+        [
+            {
+                name: row[name]
+                for name in (
+                    "run",
+                    "task",
+                    "method",
+                    "diagnosis",
+                    "forest_match",
+                    "threshold",
+                    "best_similarity",
+                    "best_reference",
+                    "parts_at",
+                    "parts_agent",
+                    "parts_action",
+                    "missing",
+                    "extra",
+                    "mistake_step",
+                    "mistake_agent",
+                )
+            }
+            for row in rows
+        ],
+        "failed",
+        about="Failed runs beside their best references; pick one to see both",
+        on_pick=lambda row: page.go(run=row["run"], best=row["best_reference"]),
+    )
+    run, best = page.value("run"), page.value("best")
+    if run is not None and best is not None:
+        page.link(
+            "compare", f"{run} beside its reference", part="Two runs", one=run, other=best
+        )
+
+
+def _mistakes(page: Page, document: dict[str, Any]) -> None:
+    page.heading("Labelled mistakes")
+    rows = [row for row in document["mistakes"] if row["method"] is None]
+    if not rows:
+        page.empty(
+            "no failed run names its decisive mistake: there is nothing to check against"
+        )
+        return
+    for what, title in (("step", "action"), ("agent", "agent")):
+        page.figure(
+            intervals(
+                f"How often a guess names the {title} of the mistake",
+                [
+                    Estimate(
+                        STRATEGIES.get(row["strategy"], row["strategy"]),
+                        row[what]["estimate"],
+                        row[what]["low"],
+                        row[what]["high"],
+                        f"{row['answered']} of {row['runs']} runs answered.",
+                    )
+                    for row in rows
+                    if row[what]["estimate"] is not None
+                ],
+                x_title="share of runs",
+            ),
+            f"mistakes-{what}",
+        )
+    page.table(
+        [
+            {
+                "guess": STRATEGIES.get(row["strategy"], row["strategy"]),
+                "runs": row["runs"],
+                "answered": row["answered"],
+                "right action": row["step"]["estimate"],
+                "right agent": row["agent"]["estimate"],
+            }
+            for row in rows
+        ],
+        "mistakes",
+        about="How often each guess is right",
+        bars=("right action", "right agent"),
+    )
