@@ -48,6 +48,7 @@ _KINDS = frozenset(
     | {"AgentWorkflowStartEvent", "StartEvent", "StopEvent", "InputRequiredEvent"}
     | {"HumanResponseEvent", "AgentStreamStructuredOutput"}
 )
+_OF_ANSWERS = frozenset({"response", "structured_response", "tool_calls"})
 _OF_CALLS = frozenset({"tool_kwargs", "tool_id", "tool_output"})
 _OBSERVATION = "Observation:"
 """How an agent that reasons in text is told of a result: as if by the user."""
@@ -357,7 +358,10 @@ def _kind(fields: Record) -> str:
     if "current_agent_name" in fields:
         if "delta" in fields:
             return "AgentStream"
-        return "AgentInput" if "input" in fields else "AgentOutput"
+        if "input" in fields:
+            return "AgentInput"
+        if fields.keys() & _OF_ANSWERS:
+            return "AgentOutput"
     if "tool_name" in fields and fields.keys() & _OF_CALLS:
         return "ToolCallResult" if "tool_output" in fields else "ToolCall"
     return "StopEvent" if "result" in fields else "no name"

@@ -10,6 +10,9 @@ from ingest.registry import BUILT_IN
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "formats"
 
+MOST = 6
+"""Files of a format that are tried: a Parquet export has dozens of tables alike."""
+
 SUPERSETS: dict[tuple[str, str], str] = {}
 """Reader and format of the example: why the reader takes the file all the same."""
 
@@ -20,7 +23,7 @@ def _examples() -> dict[str, list[Path]]:
         for folder in sorted(EXAMPLES.iterdir())
         if folder.is_dir()
     }
-    return {name: files for name, files in found.items() if files}
+    return {name: files[:MOST] for name, files in found.items() if files}
 
 
 def test_every_reader_but_our_own_lines_has_an_example() -> None:
@@ -36,7 +39,10 @@ def test_examples_of_other_formats_are_rejected(format: str) -> None:
         for path in files:
             items = list(read(path, format=format))
             graphs = [item for item in items if isinstance(item, CollaborationGraph)]
-            if (format, other) in SUPERSETS:
+            if (format, other) in MOST = 6
+"""Files of a format that are tried: a Parquet export has dozens of tables alike."""
+
+SUPERSETS:
                 assert graphs, f"{path.name} is rejected by now: take the pair out"
                 continue
             if graphs:
@@ -50,3 +56,13 @@ def test_examples_of_other_formats_are_rejected(format: str) -> None:
                 assert "internal error" not in item.reason
                 assert "\n" not in item.reason
     assert not taken
+
+
+def test_the_name_of_an_agent_at_work_is_no_event(tmp_path: Path) -> None:
+    path = tmp_path / "session.json"
+    path.write_text(
+        '{"id": "s", "current_agent_name": "clerk", "events": [], "past_events": []}'
+    )
+    (rejection,) = read(path, format="llamaindex-events")
+    assert not isinstance(rejection, CollaborationGraph)
+    assert "event of an agent workflow" in rejection.reason
