@@ -26,6 +26,8 @@ from graphstore.model import CollaborationGraph
 
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d+(?:\.\d+)?(?!\w)")
 _OPTION = re.compile(r"(\(?)([A-Ea-e])([).:]?)")
+_EXACT_DIGITS = 14
+"""Digits up to which a float tells a number from the next one."""
 _OPPOSITES = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
 
 
@@ -180,14 +182,15 @@ def _cased(opposite: str, like: str) -> str:
 
 
 def _wrong_number(text: str, chance: random.Random) -> str:
+    if sum(map(str.isdigit, text)) > _EXACT_DIGITS:
+        digit = (int(text[-1]) + 1 + int(chance.random() * 9)) % 10
+        return f"{text[:-1]}{digit}"
     decimals = len(text.partition(".")[2])
     step = 10.0**-decimals
     size = abs(float(text))
     offset = step * (1 + int(chance.random() * max(1.0, min(size / step / 2, 1e6))))
     value = float(text) + (offset if chance.random() < 0.5 or size < offset else -offset)
-    made = f"{value:.{decimals}f}"
-    # Too large for a float to tell the next value: a digit more is another number.
-    return made if made != text else text + "0"
+    return f"{value:.{decimals}f}"
 
 
 def _wrong_json(value: Any, chance: random.Random) -> Any:
@@ -195,7 +198,7 @@ def _wrong_json(value: Any, chance: random.Random) -> Any:
         return not value
     if isinstance(value, int | float):
         made = _wrong_number(repr(value) if "e" not in repr(value) else "1", chance)
-        return float(made) if isinstance(value, float) else int(float(made))
+        return float(made) if isinstance(value, float) else int(made)
     if isinstance(value, str):
         return _wrong(value, chance) or value
     if isinstance(value, list):

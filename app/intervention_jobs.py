@@ -142,7 +142,7 @@ def predict(
     options = configuration or InterventionConfiguration()
     chosen = selection or Selection()
     made: dict[Any, InterventionPrediction] = {}
-    predictions = []
+    predictions: list[InterventionPrediction] = []
     without = 0
     for graph_id, name, team, run in _teams(store, options, chosen, subject, output, progress):
         if team is None:
@@ -156,6 +156,8 @@ def predict(
         if run is not None:
             # Contents are those of this run's own actions.
             own = iter(information_settings(team, options, run))
+            if len(predictions) >= SHOWN_TEAMS:
+                own = (replace(one, draws=()) for one in own)
             settings = tuple(
                 next(own) if one.family == "information" else one for one in prediction.settings
             )
