@@ -243,9 +243,9 @@ def measure(
     Args:
         store: Where the runs are.
         configuration: What counts.
-        reference: Name of the method whose runs are the reference. With None, every run that
-            records no intervention is one, for modified runs of its method or of its
-            organization.
+        reference: Name of the method whose runs are the reference, those that record no
+            intervention. With None, every such run is one, for modified runs of its method or
+            of its organization.
         modified: Name of the method whose runs are modified; with None, every run that
             records an intervention.
         selection: Which runs.
@@ -271,7 +271,7 @@ def measure(
         run = controlled_run(graph, options.value)
         if reference is None:
             (before if run.intervention is None else after).append(run)
-        elif run.method == reference:
+        elif run.method == reference and run.intervention is None:
             before.append(run)
         elif run.method == modified:
             after.append(run)

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+import masgraph as mg
+
 ORGANIZATION = {
     "V": [
         "lead",
@@ -225,6 +227,8 @@ def test_methods_by_name(masgraph, tmp_path, store):
     assert (setting["reference_method"], setting["method"], setting["pairs"]) == (
         "trio", "duo", 2,
     )  # fmt: skip
+    # The runs of trio that were modified themselves are no reference.
+    assert (found["references"], setting["reference"]) == (2, 0.75)
     assert masgraph("interventions", "measure", "trio").code == 2
     same = masgraph("interventions", "measure", "trio", "trio")
     assert (same.code, "name two methods" in same.err) == (2, True)
@@ -324,3 +328,15 @@ def test_what_cannot_be_applied(masgraph, store, arguments, told):
     assert told in done.err
     assert done.out == ""
     assert masgraph("interventions", "apply", "duo", "--fail", "1").code == 2
+
+
+def test_the_public_names(store):
+    with mg.open_store(str(store)) as opened:
+        assert len(mg.predict_interventions(opened).to_pandas()) == 18
+        assert list(mg.measure_interventions(opened).to_pandas()["retention"].round(2)) == [
+            0.0,
+            66.67,
+        ]
+        assert list(mg.execution(opened).to_pandas()["used_links"].dropna()) == [5, 5]
+        assert list(mg.communication(opened).to_pandas()["runs"]) == [6]
+        assert mg.relations(opened).to_pandas().empty
