@@ -151,6 +151,8 @@ def analyse(
 ) -> "TrajectoryResult":
     """The measures of proposal trajectories by method, kept in the store as a report.
 
+    Claims are kept beside it, as nodes of their own.
+
     Args:
         source: A store, or graphs; decompositions among the graphs are left out.
         configuration: Options. What it says of scorer, judge and tasks is filled in from
@@ -265,8 +267,10 @@ def _notes(
 
 
 def _save(store: GraphStore, result: "TrajectoryResult", selection: Selection) -> str:
+    from app.claim_rows import save_claims
     from app.stored_reports import save_report
 
+    save_claims(store, result.claims)
     options = result.configuration
     against = "" if options.baseline is None else f" against {options.baseline}"
     by = "" if options.scorer is None else f", scored by {options.scorer.partition(' ')[0]}"

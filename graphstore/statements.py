@@ -237,7 +237,7 @@ def read_relations(top: str) -> dict[RelationKey, str]:
 def delete_graphs(top: str) -> tuple[str, ...]:
     """Removes the graphs of ``$ids`` with everything of the scope ``graph``, in order.
 
-    Evaluations go too: they say something about the graph as it was.
+    Evaluations and claims go too: they say something about the graph as it was.
     """
     paths = _paths(top, "node")
     labels = ("Artifact", "Proposal", "Resource", ITEMS[top], "Agent")
@@ -247,10 +247,10 @@ def delete_graphs(top: str) -> tuple[str, ...]:
         for label in labels
     ]
     if top == "Run":
-        texts.append(
-            f"{start} MATCH (node:Evaluation)-[:OF]->(graph) "
-            "WITH DISTINCT node DETACH DELETE node"
-        )
+        texts += [
+            f"{start} MATCH (node:{label})-[:OF]->(graph) WITH DISTINCT node DETACH DELETE node"
+            for label in ("Evaluation", "Claim")
+        ]
     return (*texts, f"{start} DETACH DELETE graph")
 
 

@@ -221,9 +221,9 @@ def test_a_scorer_that_fails_is_told():
             return Verdict(float("nan"), True) if "wait" in value else 1 / 0
 
     graph = run_of([3], [3], 3)
-    with pytest.raises(UsageError, match="scorer mapf failed on .*: ZeroDivisionError"):
+    with pytest.raises(UsageError, match=r"scorer mapf failed on .*: ZeroDivisionError"):
         score_run(graph, Failing(), room())
-    with pytest.raises(UsageError, match="scorer mapf gave .* nan"):
+    with pytest.raises(UsageError, match=r"scorer mapf gave .* nan"):
         score_run(run_of([1], [1], 1), Failing(), room())
 
 

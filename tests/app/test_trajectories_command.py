@@ -83,10 +83,34 @@ def test_tables_and_sentences(masgraph, routes):
     assert scored(masgraph, "--quiet").err == ""
 
 
+def test_claims_are_nodes_that_go_with_their_run(masgraph, routes):
+    document = scored(masgraph, "--json").json()
+    scored(masgraph)
+    total = sum(one["claims"] for one in document["claims"])
+    with open_store("masgraph.db") as store:
+        assert store.counts()["Claim"] == total
+        first = document["claims"][0]
+        rows = mg.query(store, "top-claims", run=first["run"], limit=100).records()
+        assert sum(row["endorsements"] for row in rows) == first["endorsements"]
+        for side in ("top_endorsed", "top_challenged"):
+            marked = {row["claim"] for row in rows if row[side]}
+            assert marked == {one["id"] for one in first[side]}
+        assert {row["agent"] for row in rows} == {"Ada", "Ben", "Cleo"}
+        stances = store.query(
+            "MATCH (:Agent)-[s:ENDORSES|CHALLENGES]->(c:Claim)-[:OF]->(:Run {id: $run}) "
+            "RETURN count(s) AS count",
+            {"run": first["run"]},
+        )
+        assert stances.rows == ((first["endorsements"] + first["challenges"],),)
+        store.delete([first["run"]])
+        assert store.counts()["Claim"] == total - first["claims"]
+
+
 def test_a_dry_run_stores_nothing(masgraph, routes):
     assert scored(masgraph, "--dry-run").code == 0
     with open_store("masgraph.db", read_only=True) as store:
         assert report_heads(store) == []
+        assert "Claim" not in store.counts()
 
 
 def test_the_baseline_comes_with_another_method(masgraph, routes):
@@ -260,6 +284,7 @@ def test_on_both_engines(open_fresh_store, tmp_path):
     stored = read_report(store, head.report).document
     assert stored == json.loads(json.dumps(result.to_dict()))
     assert stored["claim_units"] == 3
+    assert len(mg.query(store, "top-claims", limit=100).rows) == 3 * 6
 
 
 def test_the_demos_debate_gains(masgraph, tmp_path):

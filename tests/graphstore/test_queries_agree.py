@@ -75,6 +75,13 @@ def results_of(made: list[CollaborationGraph]) -> Rows:
             row |= {"success": (True, False, None)[number % 3]}
             rows.node("Evaluation", row)
             rows.relate("OF", "Evaluation", "Run", {"source": name, "target": graph.id})
+            claim = {"id": f"claim-{graph.id}", "name": "c", "top_endorsed": number % 2 == 0}
+            claim |= {"endorsements": number % 3, "challenges": number % 2, "text": graph.name}
+            rows.node("Claim", claim)
+            rows.relate("OF", "Claim", "Run", {"source": claim["id"], "target": graph.id})
+            for node in graph.nodes[number % 2 : 1]:
+                link = {"source": node.id, "target": claim["id"]}
+                rows.relate("CLAIMS", "Action", "Claim", link)
     for number in range(3):
         row = {"id": f"forest-{number}", "name": "forest", "level": ("task", "all")[number % 2]}
         rows.node("ReferenceForest", {**row, "forest_set": "set", "near_copies": number == 1})
