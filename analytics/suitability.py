@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from analytics.similarity.outline import levels, outline
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.identity import configuration_hash
 from graphstore.model import CollaborationGraph
@@ -207,12 +208,7 @@ def graph_shape(graph: CollaborationGraph) -> GraphShape:
     Returns:
         Zeros for a graph without nodes.
     """
-    index = {node.id: place for place, node in enumerate(graph.nodes)}
-    level = [0] * len(graph.nodes)
-    # Edges are in order of their sources, and point forward: a source is final when used.
-    for edge in graph.edges:
-        source, target = index[edge.source], index[edge.target]
-        level[target] = max(level[target], level[source] + 1)
+    level = levels(len(graph.nodes), outline(graph).edges)
     sizes = [0] * (max(level, default=-1) + 1)
     for one in level:
         sizes[one] += 1

@@ -43,7 +43,7 @@ def measures_from(
             if embedding is None:
                 raise UsageError(
                     "the measure embedding needs a trained model: make one with  masgraph "
-                    "embedding train  and name its file"
+                    "embedding train  and give its file as --embedding FILE"
                 )
             options = {"model": load_embedding(embedding)}
         elif labels is not None:
@@ -70,12 +70,15 @@ def save_embedding(model: "EmbeddingModel", path: str | Path) -> None:
 def load_embedding(path: str | Path) -> "EmbeddingModel":
     """The model that :func:`save_embedding` wrote.
 
+    From then on its hash names it in this process: forests that were built with it can be
+    used again.
+
     Raises:
         InputError: The file cannot be read, is no model, or is damaged.
     """
     import msgspec
 
-    from analytics.similarity.embedding import EmbeddingModel
+    from analytics.similarity.embedding import EmbeddingModel, remember
 
     try:
         document = msgspec.json.decode(Path(path).read_bytes())
@@ -84,9 +87,11 @@ def load_embedding(path: str | Path) -> "EmbeddingModel":
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise InputError("this is no embedding of masgraph", file=str(path)) from None
     try:
-        return EmbeddingModel.from_dict(document)
+        model = EmbeddingModel.from_dict(document)
     except InputError as error:
         raise InputError(error.reason, file=str(path)) from None
+    remember(model)
+    return model
 
 
 def train_on_store(

@@ -1,9 +1,9 @@
 """A learned embedding of graphs, and the cosine of two embeddings as a similarity.
 
 A model is trained on graphs once (:func:`train_embedding`), kept as JSON values
-(:meth:`EmbeddingModel.to_dict`), and used through :class:`EmbeddingMeasure`. The network
-itself, with torch, stands in :mod:`analytics.similarity.embedding_network`: the one module
-that needs the extra ``gnn``. It is imported when a model is trained or used, never before.
+(:meth:`EmbeddingModel.to_dict`), and used through :class:`EmbeddingMeasure`. Training alone
+needs torch, which stands in :mod:`analytics.similarity.embedding_network`: the one module
+that needs the extra ``gnn``, imported when a model is trained and never before.
 """
 
 import base64
@@ -14,155 +14,40 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from types import ModuleType
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 import numpy
 from numpy.typing import NDArray
 
+from analytics.similarity.embedding_features import (
+    EmbeddingConfiguration,
+    Floats,
+    check_weights,
+    encode,
+    graph_features,
+)
 from graphstore.errors import InputError, MissingExtraError, UsageError
 from graphstore.identity import canonical_json, configuration_hash, digest
-from graphstore.model import NODE_KINDS, ROLES, CollaborationGraph
+from graphstore.model import CollaborationGraph
 
-Labels = Literal["role/kind", "role", "kind"]
-LABELS: tuple[str, ...] = get_args(Labels)
+__all__ = [
+    "EmbeddingConfiguration",
+    "EmbeddingMeasure",
+    "EmbeddingModel",
+    "remember",
+    "train_embedding",
+]
+
 FORMAT_VERSION = 1
 LEAST_GRAPHS = 2
 """Different graphs that training needs: embeddings are told apart by their mean."""
 
-_DEGREES = 2
-_POSITION = 1
-_MASK = 1
 _ALIKE = 1e-12
 """Cosines closer to 1 than this are those of equal embeddings."""
+_LEAST_SCALE = 1e-3
+"""A dimension varies by at least this share of the one that varies most: less is rounding."""
 
-Floats = NDArray[numpy.float64]
 Progress = Callable[[float, float | None, str], None]
-
-
-@dataclass(frozen=True)
-class EmbeddingConfiguration:
-    """How a network is built and trained.
-
-    Attributes:
-        labels: What of a node the network sees: role and kind, or one of them. Names are
-            open and cannot be learned.
-        width: Numbers in a node's embedding.
-        layers: Layers of the network: how far, in edges, a node sees.
-        epochs: Times that each graph is seen.
-        batch: Graphs of one step.
-        learning_rate: Of Adam, above 0.
-        masked: Share of nodes whose labels are hidden in a step, to be guessed from the
-            others; between 0 and 1, both exclusive.
-        seed: Not negative.
-        definitions: Raised whenever the network or its training change.
-    """
-
-    labels: Labels = "role/kind"
-    width: int = 32
-    layers: int = 3
-    epochs: int = 60
-    batch: int = 32
-    learning_rate: float = 0.005
-    masked: float = 0.25
-    seed: int = 0
-    definitions: str = "1"
-
-    def __post_init__(self) -> None:
-        if self.labels not in LABELS:
-            raise UsageError(
-                f"an embedding cannot learn the labels {self.labels!r}; "
-                f"choose one of {', '.join(LABELS)}"
-            )
-        for name in ("width", "layers", "epochs", "batch"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} must be at least 1")
-        if self.seed < 0:
-            raise UsageError(f"a seed cannot be negative: {self.seed}")
-        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0.0):
-            raise UsageError(f"a learning rate is above 0, not {self.learning_rate}")
-        if not 0.0 < self.masked < 1.0:
-            raise UsageError(f"the masked share lies between 0 and 1, not at {self.masked}")
-
-    @property
-    def hash(self) -> str:
-        """The hash that results carry (16 hex digits)."""
-        return configuration_hash(self)
-
-    @property
-    def label_sizes(self) -> tuple[int, ...]:
-        """Number of labels of each one-hot block that the network sees."""
-        sizes = {"role": len(ROLES), "kind": len(NODE_KINDS)}
-        return tuple(sizes[part] for part in self.labels.split("/"))
-
-    @property
-    def features(self) -> int:
-        """Numbers that the network sees of a node."""
-        return sum(self.label_sizes) + _DEGREES + _POSITION + _MASK
-
-
-@dataclass(frozen=True, eq=False)
-class GraphFeatures:
-    """What the network sees of a graph; no ids, no names, no contents.
-
-    Attributes:
-        nodes: Float32, shape (n, features): one-hot labels, ``ln(1 + degree)`` for edges in
-            and out, the node's level over the largest level, and a last column of zeros
-            that marks hidden labels while training.
-        labels: Int64, shape (n, blocks): the label in each one-hot block.
-        edges: Int64, shape (2, m): positions of sources and targets.
-    """
-
-    nodes: NDArray[numpy.float32]
-    labels: NDArray[numpy.int64]
-    edges: NDArray[numpy.int64]
-
-    @property
-    def hash(self) -> str:
-        """Hash of the labels and edges."""
-        return digest(
-            canonical_json(self.labels.shape), self.labels.tobytes(), self.edges.tobytes()
-        )
-
-
-def graph_features(
-    graph: CollaborationGraph, configuration: EmbeddingConfiguration
-) -> GraphFeatures:
-    """What the network sees of a graph.
-
-    Args:
-        graph: A run or a decomposition.
-        configuration: Names the labels.
-    """
-    size = len(graph.nodes)
-    index = {node.id: place for place, node in enumerate(graph.nodes)}
-    ends = [(index[edge.source], index[edge.target]) for edge in graph.edges]
-    edges = numpy.array(ends, numpy.int64).reshape(-1, 2).T.copy()
-    ranks = {
-        "role": {name: place for place, name in enumerate(ROLES)},
-        "kind": {name: place for place, name in enumerate(NODE_KINDS)},
-    }
-    parts = configuration.labels.split("/")
-    labels = numpy.array(
-        [[ranks[part][getattr(node, part)] for part in parts] for node in graph.nodes],
-        numpy.int64,
-    ).reshape(size, len(parts))
-    nodes = numpy.zeros((size, configuration.features), numpy.float32)
-    start = 0
-    for block, count in enumerate(configuration.label_sizes):
-        nodes[numpy.arange(size), start + labels[:, block]] = 1.0
-        start += count
-    nodes[:, start] = numpy.log1p(numpy.bincount(edges[1], minlength=size))
-    nodes[:, start + 1] = numpy.log1p(numpy.bincount(edges[0], minlength=size))
-    nodes[:, start + 2] = _levels(ends, size)
-    return GraphFeatures(nodes, labels, edges)
-
-
-def _levels(ends: Sequence[tuple[int, int]], size: int) -> Floats:
-    levels = [0] * size
-    # Edges come in order of their sources and point forward: a source is final when used.
-    for source, target in ends:
-        levels[target] = max(levels[target], levels[source] + 1)
-    return numpy.array(levels, numpy.float64) / max(1, *levels, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +87,13 @@ class EmbeddingModel:
 
     def __hash__(self) -> int:
         return hash(self.hash)
+
+    def embed(self, graph: CollaborationGraph) -> Floats:
+        """The embedding of a graph with nodes, centered and scaled, shape (d,)."""
+        features = graph_features(graph, self.configuration)
+        raw = encode(self.weights, features, self.configuration)
+        found: Floats = (raw - self.center) / self.scale
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values: what :meth:`from_dict` reads. Arrays are little-endian in base64."""
@@ -259,6 +151,10 @@ class EmbeddingModel:
             raise InputError(f"this embedding is damaged: {error}") from None
         if found != document.get("hash"):
             raise InputError("this embedding is damaged: its numbers do not fit its hash")
+        check_weights(model.weights, model.configuration)
+        size = (model.configuration.layers * model.configuration.width + 2,)
+        if model.center.shape != size or model.scale.shape != size:
+            raise InputError("this embedding's weights do not fit its configuration")
         return model
 
 
@@ -313,16 +209,21 @@ def train_embedding(
             f"an embedding is trained on at least {LEAST_GRAPHS} different graphs with nodes"
         )
     trained = network.train(features, options, progress)
-    return EmbeddingModel(
+    raw = numpy.array([encode(trained.weights, one, options) for one in features])
+    deviations = raw.std(axis=0)
+    floor = _LEAST_SCALE * float(deviations.max())
+    model = EmbeddingModel(
         configuration=options,
         weights=trained.weights,
-        center=trained.center,
-        scale=trained.scale,
+        center=raw.mean(axis=0),
+        scale=numpy.maximum(deviations, floor if floor else 1.0),
         graphs=len(features),
         training=digest(*hashes),
         losses=trained.losses,
         versions=trained.versions,
     )
+    remember(model)
+    return model
 
 
 @dataclass(frozen=True)
@@ -333,35 +234,39 @@ class EmbeddingMeasure:
     centered on the training graphs.
 
     Attributes:
-        model: A trained model; there is no default one.
+        model: A trained model, or the hash of one that this process trained or read: what
+            stored configurations hold. There is no default one.
+
+    Raises:
+        UsageError: There is no model.
     """
 
     name: ClassVar[str] = "embedding"
-    model: EmbeddingModel | None = None
+    model: EmbeddingModel | str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, EmbeddingModel):
+        if isinstance(self.model, EmbeddingModel):
+            remember(self.model)
+        elif not self.model or not isinstance(self.model, str):
             raise UsageError(
-                "the measure embedding needs a trained model: make one with  "
-                "masgraph embedding train"
+                "the measure embedding needs a trained model: make one with  masgraph "
+                "embedding train  and give its file as --embedding FILE"
             )
-        _network()
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """The name, the model's hash and how it was made, as JSON values."""
-        model = self._model
-        return {
-            "measure": self.name,
-            "model": model.hash,
-            "graphs": model.graphs,
-            **asdict(model.configuration),
-        }
+        """The name and the model's hash, as JSON values; the model's file says the rest."""
+        known = isinstance(self.model, EmbeddingModel)
+        return {"measure": self.name, "model": self._model.hash if known else self.model}
 
     @property
     def configuration_hash(self) -> str:
         """Hash of the configuration (16 hex digits)."""
         return configuration_hash(self.configuration)
+
+    def obstacle(self, prepared: Floats | None) -> str | None:
+        """Why the graph has no similarity, or None."""
+        return "it has no nodes" if prepared is None else None
 
     def prepare(self, graph: CollaborationGraph) -> Floats | None:
         """The embedding at unit length, shape (d,); None for a graph without nodes.
@@ -370,8 +275,7 @@ class EmbeddingMeasure:
         """
         if not graph.nodes:
             return None
-        features = graph_features(graph, self._model.configuration)
-        vector: Floats = _network().embed(self._model, [features])[0]
+        vector = self._model.embed(graph)
         length = float(numpy.linalg.norm(vector))
         return vector / length if length else vector
 
@@ -394,13 +298,29 @@ class EmbeddingMeasure:
 
     @property
     def _model(self) -> EmbeddingModel:
-        assert self.model is not None
-        return self.model
+        if isinstance(self.model, EmbeddingModel):
+            return self.model
+        found = _REMEMBERED.get(str(self.model))
+        if found is None:
+            raise UsageError(
+                f"this needs the trained embedding {self.model}: give its file as --embedding "
+                "FILE, or load it first"
+            )
+        return found
 
     def _stacked(self, vectors: Sequence[Floats | None]) -> Floats:
         lacking = numpy.full(len(self._model.center), numpy.nan)
         rows = [lacking if one is None else one for one in vectors]
         return numpy.array(rows, numpy.float64).reshape(len(rows), len(lacking))
+
+
+_REMEMBERED: dict[str, EmbeddingModel] = {}
+"""Models by their hashes: which is which does not depend on who put them here."""
+
+
+def remember(model: EmbeddingModel) -> None:
+    """Lets the model be named by its hash in this process."""
+    _REMEMBERED[model.hash] = model
 
 
 def _network() -> ModuleType:
@@ -416,5 +336,12 @@ def _network() -> ModuleType:
             from analytics.similarity import embedding_network
     except ImportError as error:
         package = "torch-geometric" if error.name == "torch_geometric" else "torch"
-        raise MissingExtraError(package, "gnn", "the learned embedding of graphs") from None
+        raise MissingExtraError(package, "gnn", "training an embedding of graphs") from None
+    except OSError as error:
+        # The embedded store, scikit-learn and torch together can be more than a process has
+        # thread-local storage for; each pair of them fits.
+        raise UsageError(
+            f"torch cannot be loaded beside what this process has loaded ({error}): train in "
+            "a process of its own, with  masgraph embedding train"
+        ) from None
     return embedding_network

@@ -1,12 +1,11 @@
-"""The network behind the learned embedding: the one module that imports torch.
+"""Training of the learned embedding: the one module that imports torch.
 
 Nothing here is for use outside :mod:`analytics.similarity.embedding`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy
@@ -14,19 +13,11 @@ import torch
 import torch_geometric
 from numpy.typing import NDArray
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import GINConv, global_mean_pool
+from torch_geometric.nn import GINConv
 
-from analytics.similarity.embedding import (
-    EmbeddingConfiguration,
-    EmbeddingModel,
-    GraphFeatures,
-    Progress,
-)
-from graphstore.errors import InputError
+from analytics.similarity.embedding_features import EmbeddingConfiguration, GraphFeatures
 
-_LEAST_SCALE = 1e-3
-"""A dimension varies by at least this share of the one that varies most: less is rounding."""
-_EMBEDDED_AT_ONCE = 256
+Progress = Callable[[float, float | None, str], None]
 
 
 @dataclass(frozen=True)
@@ -35,15 +26,11 @@ class Trained:
 
     Attributes:
         weights: Parameters by name.
-        center: Mean embedding, shape (d,).
-        scale: Deviations, shape (d,).
         losses: Mean loss of each epoch.
         versions: Of the packages.
     """
 
     weights: dict[str, NDArray[numpy.float32]]
-    center: NDArray[numpy.float64]
-    scale: NDArray[numpy.float64]
     losses: tuple[float, ...]
     versions: dict[str, str]
 
@@ -61,31 +48,14 @@ def train(
             name: values.detach().numpy().copy()
             for name, values in modules.state_dict().items()
         }
-        raw = _raw(modules, graphs)
-    deviations = raw.std(axis=0)
-    floor = _LEAST_SCALE * float(deviations.max())
     return Trained(
         weights=weights,
-        center=raw.mean(axis=0),
-        scale=numpy.maximum(deviations, floor if floor else 1.0),
         losses=losses,
         versions={
             "torch": str(torch.__version__),
             "torch-geometric": str(torch_geometric.__version__),
         },
     )
-
-
-def embed(model: EmbeddingModel, graphs: Sequence[GraphFeatures]) -> NDArray[numpy.float64]:
-    """Embeddings, centered and scaled, shape (n, d).
-
-    Raises:
-        InputError: The weights do not fit the configuration.
-    """
-    with _reproducible(model.configuration.seed):
-        raw = _raw(_loaded(model), graphs)
-    found: NDArray[numpy.float64] = (raw - model.center) / model.scale
-    return found
 
 
 @contextmanager
@@ -102,18 +72,6 @@ def _reproducible(seed: int) -> Iterator[None]:
         finally:
             torch.use_deterministic_algorithms(strict)
             torch.set_num_threads(threads)
-
-
-@lru_cache(maxsize=8)
-def _loaded(model: EmbeddingModel) -> Any:
-    modules = _modules(model.configuration)
-    try:
-        modules.load_state_dict(
-            {name: torch.from_numpy(values.copy()) for name, values in model.weights.items()}
-        )
-    except RuntimeError:
-        raise InputError("this embedding's weights do not fit its configuration") from None
-    return modules.eval()
 
 
 def _modules(configuration: EmbeddingConfiguration) -> Any:
@@ -149,7 +107,10 @@ def _data(graph: GraphFeatures) -> Any:
 
 
 def _encode(modules: Any, nodes: Any, edges: Any) -> list[Any]:
-    """Node embeddings of each layer, each of shape (n, width)."""
+    """Node embeddings of each layer, each of shape (n, width).
+
+    :func:`analytics.similarity.embedding_features.encode` does the same without torch.
+    """
     found = []
     current = nodes
     backward = edges.flip(0)
@@ -226,17 +187,3 @@ def _absent_pairs(batch: Any) -> Any:
         batch.edge_index[0] * count + batch.edge_index[1],
     )
     return pairs[:, (pairs[0] != pairs[1]) & ~torch.isin(codes, edges)]
-
-
-def _raw(modules: Any, graphs: Sequence[GraphFeatures]) -> NDArray[numpy.float64]:
-    """Embeddings before centering, shape (n, layers * width + 2)."""
-    rows = []
-    with torch.no_grad():
-        for start in range(0, len(graphs), _EMBEDDED_AT_ONCE):
-            some = graphs[start : start + _EMBEDDED_AT_ONCE]
-            batch = Batch.from_data_list([_data(one) for one in some])
-            layers = _encode(modules, batch.x, batch.edge_index)
-            pooled = global_mean_pool(torch.cat(layers, dim=1), batch.batch)
-            sizes = [[len(one.nodes), one.edges.shape[1]] for one in some]
-            rows.append(numpy.hstack([pooled.double().numpy(), numpy.log1p(sizes)]))
-    return numpy.vstack(rows)

@@ -6,6 +6,7 @@ import typer
 
 from app.commands.options import (
     DatasetOption,
+    EmbeddingOption,
     ForestSetOption,
     JsonOption,
     MethodOption,
@@ -36,6 +37,7 @@ def diagnose(
     method: MethodOption = None,
     task: TaskOption = None,
     forests: ForestSetOption = None,
+    embedding: EmbeddingOption = None,
     level: LevelOption = None,
     by_run: Annotated[
         bool, typer.Option("--by-run", help="A line for each run, not for each method.")
@@ -49,7 +51,10 @@ def diagnose(
     """Tell failures of structure from failures of content, and where runs leave what works."""
     from app import diagnosis_jobs
     from app.jobs import Selection
+    from app.similarity_options import load_embedding
 
+    if embedding is not None:
+        load_embedding(embedding)
     with (
         opened(store, read_only=dry_run, must_exist=True) as graph_store,
         progress("diagnosing", quiet=quiet or json) as reporter,

@@ -6,6 +6,7 @@ import typer
 
 from app.commands.options import (
     DatasetOption,
+    EmbeddingOption,
     JsonOption,
     MethodOption,
     QuietOption,
@@ -79,6 +80,7 @@ def evaluate(
             "method, all or decomposition. The first of these that a run has is taken.",
         ),
     ] = None,
+    embedding: EmbeddingOption = None,
     embedder: Annotated[
         str,
         typer.Option(
@@ -99,9 +101,12 @@ def evaluate(
     """Measure the structure of runs, and how close they are to those that worked."""
     from analytics.panel import PanelConfiguration
     from app import jobs
+    from app.similarity_options import load_embedding
 
     configuration = PanelConfiguration(**({"projection": projection} if projection else {}))  # type: ignore[arg-type]
     selection = jobs.Selection(dataset, method, task)
+    if embedding is not None:
+        load_embedding(embedding)
     with (
         opened(store, read_only=dry_run, must_exist=True) as graph_store,
         progress("evaluating", quiet=quiet or json) as reporter,

@@ -8,6 +8,7 @@ import typer
 from app.commands.diagnosis import diagnose
 from app.commands.options import (
     DatasetOption,
+    EmbeddingOption,
     ForestSetOption,
     JsonOption,
     MethodOption,
@@ -70,6 +71,7 @@ def build(
             help="An option of the similarity; may be repeated: labels=role, alpha=0.5, ...",
         ),
     ] = None,
+    embedding: EmbeddingOption = None,
     references: Annotated[
         int, typer.Option(min=1, help="Graphs that a forest keeps at most.")
     ] = 10,
@@ -103,10 +105,17 @@ def build(
     from analytics.forest import ForestConfiguration
     from app import forest_jobs
     from app.jobs import Selection
+    from app.similarity_options import load_embedding
 
+    options = _options(option or [])
+    if embedding is not None:
+        if measure not in ("forest", "embedding"):
+            raise UsageError(f"--embedding is for the measure embedding, not for {measure}")
+        measure = "embedding"
+        options["model"] = load_embedding(embedding).hash
     configuration = ForestConfiguration(
         measure=measure,
-        options=_options(option or []),
+        options=options,
         references=references,
         fewest=fewest,
         weights=weights,  # type: ignore[arg-type]

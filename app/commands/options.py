@@ -47,6 +47,14 @@ ForestSetOption = Annotated[
         help="Id of a set of forests; needed only where the store has several.",
     ),
 ]
+EmbeddingOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--embedding",
+        metavar="FILE",
+        help="A trained model (masgraph embedding train): for the measure embedding.",
+    ),
+]
 DaskOption = Annotated[
     str | None,
     typer.Option(

@@ -8,6 +8,7 @@ import typer
 from app.commands.options import (
     DaskOption,
     DatasetOption,
+    EmbeddingOption,
     JsonOption,
     MethodOption,
     QuietOption,
@@ -25,13 +26,6 @@ if TYPE_CHECKING:
 
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Print the result, store nothing.")
-]
-EmbeddingOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="A trained model for the measure embedding (masgraph embedding train).",
-    ),
 ]
 
 

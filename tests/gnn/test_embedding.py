@@ -19,6 +19,7 @@ from analytics.similarity.embedding import (
     EmbeddingModel,
     train_embedding,
 )
+from analytics.similarity.embedding_features import encode, graph_features
 from analytics.similarity.measure import measure_named
 from app.similarity_options import load_embedding, measures_from, save_embedding
 from graphstore.builder import GraphBuilder
@@ -114,9 +115,35 @@ def test_a_changed_number_is_noticed(model, tmp_path):
 
 
 def test_weights_that_do_not_fit(model):
-    odd = replace(model, configuration=replace(model.configuration, width=16))
-    with pytest.raises(InputError, match="weights do not fit its configuration"):
-        EmbeddingMeasure(odd).prepare(small(3))
+    for options in ({"width": 16}, {"layers": 4}, {"labels": "role"}):
+        odd = replace(model, configuration=replace(model.configuration, **options))
+        with pytest.raises(InputError, match="weights do not fit its configuration"):
+            EmbeddingModel.from_dict(odd.to_dict())
+
+
+def test_numpy_gives_what_torch_gives(model, graphs):
+    import torch
+
+    from analytics.similarity import embedding_network as network
+
+    modules = network._modules(OPTIONS)
+    modules.load_state_dict(
+        {name: torch.from_numpy(values.copy()) for name, values in model.weights.items()}
+    )
+    for graph in (*graphs[:5], small(1), small(3)):
+        features = graph_features(graph, OPTIONS)
+        with torch.no_grad():
+            layers = network._encode(
+                modules.eval(),
+                torch.from_numpy(features.nodes),
+                torch.from_numpy(features.edges),
+            )
+        expected = torch.cat(layers, dim=1).mean(dim=0).numpy()
+        found = encode(model.weights, features, OPTIONS)
+        assert found[:-2] == pytest.approx(expected, abs=2e-5)
+        assert found[-2:] == pytest.approx(
+            [math.log1p(len(graph.nodes)), math.log1p(len(graph.edges))]
+        )
 
 
 def test_similarity_is_one_with_itself_symmetric_and_within_its_range(measure, graphs):
@@ -228,7 +255,7 @@ def test_bad_configurations(options):
         EmbeddingConfiguration(**options)
 
 
-def run(script, folder):
+def run(script, folder, code=0):
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=folder,
@@ -237,7 +264,7 @@ def run(script, folder):
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return done
 
 
@@ -298,3 +325,18 @@ def test_commands_train_show_and_use_a_model(tmp_path):
     document = json.loads(done.stdout)
     assert {one["quantity"] for one in document["responses"]} == {"embedding"}
     assert document["configuration"]["measures"][0]["model"] == json.loads(shown.stdout)["hash"]
+
+
+def test_a_hash_names_a_model_that_was_trained_or_read(model, measure, graphs):
+    named = measure_named("embedding", model=model.hash)
+    assert named.configuration == measure.configuration
+    assert numpy.array_equal(named.prepare(graphs[0]), measure.prepare(graphs[0]))
+    unknown = measure_named("embedding", model="0" * 20)
+    assert unknown.configuration["model"] == "0" * 20
+    with pytest.raises(UsageError, match="give its file as --embedding FILE"):
+        unknown.prepare(graphs[0])
+
+
+def test_what_stands_in_the_way(measure, graphs):
+    assert measure.obstacle(measure.prepare(small(0))) == "it has no nodes"
+    assert measure.obstacle(measure.prepare(graphs[0])) is None
