@@ -7,9 +7,9 @@ has none, whatever the trace says, because the two need not have one unit.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -17,6 +17,8 @@ from analytics.scorers.base import Scorer
 from analytics.trajectories import Verdict, score_proposals
 from graphstore.errors import InputError, MasgraphError, UsageError
 from graphstore.model import CollaborationGraph, Proposal
+
+Result = TypeVar("Result")
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True):
@@ -106,7 +108,8 @@ class ScoredRun:
     """A run whose proposals were scored.
 
     Attributes:
-        graph: The run; all scores of proposals are the scorer's.
+        graph: The run; all scores of proposals are the scorer's, and so is the form in which
+            valid ones stand.
         maximum_scores: S* by unit, where the scorer knows it.
         scored: Proposals that have a score.
         reasons: For each proposal that has none, why.
@@ -149,6 +152,16 @@ def score_run(
         return verdict
 
     scored = score_proposals(graph, verdict_on, replace=True)
+    # Proposals are compared too, and the same move can be written in many ways.
+    proposals = [
+        msgspec.structs.replace(
+            one, value=_safely(scorer, one, scorer.normal_form, found[one.unit])
+        )
+        if one.valid and found[one.unit] is not None and one.value is not None
+        else one
+        for one in scored.proposals
+    ]
+    scored = msgspec.structs.replace(scored, proposals=tuple(proposals))
     maximum_scores = {}
     for unit, instance in found.items():
         best = None if instance is None else scorer.best_score(instance)
@@ -176,19 +189,26 @@ def _instance(
     return None if expected is None else scorer.instance_of_expected(expected)
 
 
-def _verdict(proposal: Proposal, scorer: Scorer, instance: Any, told: str | None) -> Verdict:
-    if instance is None:
-        return Verdict(None, proposal.valid, told or "there is no instance of its task")
-    if proposal.value is None:
-        return Verdict(None, proposal.valid, "the trace does not hold its text")
+def _safely(
+    scorer: Scorer, proposal: Proposal, asked: Callable[[Any, str], Result], instance: Any
+) -> Result:
+    """Asks a scorer, whose author may have made a mistake."""
     try:
-        verdict = scorer.score(instance, proposal.value)
+        return asked(instance, proposal.value or "")
     except MasgraphError:
         raise
     except Exception as error:
         raise UsageError(
             f"the scorer {scorer.name} failed on {proposal.id}: {type(error).__name__}: {error}"
         ) from error
+
+
+def _verdict(proposal: Proposal, scorer: Scorer, instance: Any, told: str | None) -> Verdict:
+    if instance is None:
+        return Verdict(None, proposal.valid, told or "there is no instance of its task")
+    if proposal.value is None:
+        return Verdict(None, proposal.valid, "the trace does not hold its text")
+    verdict = _safely(scorer, proposal, scorer.score, instance)
     if verdict.score is not None and not math.isfinite(verdict.score):
         raise UsageError(f"the scorer {scorer.name} gave {proposal.id} {verdict.score}")
     return verdict

@@ -12,8 +12,10 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from analytics.scorers.judge import Judge
+from analytics.scorers.parsing import NOTHING, find_json
 from analytics.trajectories import Verdict
 from graphstore.errors import UsageError
+from graphstore.identity import canonical_json
 
 Fields = TypeVar("Fields")
 
@@ -67,6 +69,14 @@ class Scorer(ABC):
     def best_score(self, instance: Any) -> float | None:  # noqa: ARG002
         """S*, the largest score that a proposal for this instance can have; None: not known."""
         return self.maximum
+
+    def normal_form(self, instance: Any, value: str) -> str:  # noqa: ARG002
+        """A valid proposal in one form: agents agree whose proposals have the same.
+
+        By default its JSON without the words around it, with sorted keys.
+        """
+        found = find_json(value)
+        return value if found is NOTHING else canonical_json(found)
 
     def instance_of_expected(self, expected: str) -> Any:  # noqa: ARG002
         """An instance made of a run's expected answer alone; None where that is not enough."""

@@ -93,6 +93,10 @@ class EvidenceChainScorer(Scorer):
             order = float(len(instance.gold) == 1 and instance.gold[0] in chain)
         return Verdict(SCALE * (set_f1(chain, instance.gold) + order) / 2, True)
 
+    def normal_form(self, instance: EvidenceChainInstance, value: str) -> str:  # noqa: ARG002
+        """The ids in their order."""
+        return str(_chain(find_json(value)))
+
 
 def _chain(found: Any) -> tuple[str, ...] | str:
     """Ids in order, none twice, or what is wrong with them."""

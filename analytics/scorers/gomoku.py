@@ -166,6 +166,10 @@ class GomokuScorer(Scorer):
         ]
         return POINTS_TO_SCORE * max(scores) if scores else None
 
+    def normal_form(self, instance: GomokuState, value: str) -> str:  # noqa: ARG002
+        """The point."""
+        return str(_move(value))
+
 
 def _move(value: str) -> Point | None:
     text = value.strip()

@@ -223,13 +223,14 @@ class MapfScorer(Scorer):
 
     def score(self, instance: MapfInstance, value: str) -> Verdict:
         """A plan is JSON: actions by robot name, or a list of them in the robots' order."""
-        found = find_json(value)
-        if isinstance(found, dict) and len(found) == 1 and "plan" in found:
-            found = found["plan"]
-        plans = _plans(instance, found)
+        plans = _plans(instance, value)
         if isinstance(plans, str):
             return invalid(plans)
         return Verdict(SCALE * simulate(instance, plans).share, True)
+
+    def normal_form(self, instance: MapfInstance, value: str) -> str:
+        """The actions of all robots in their order."""
+        return str(_plans(instance, value))
 
 
 def _check(instance: MapfInstance) -> None:
@@ -250,8 +251,11 @@ def _check(instance: MapfInstance) -> None:
                 )
 
 
-def _plans(instance: MapfInstance, found: Any) -> list[list[str]] | str:
+def _plans(instance: MapfInstance, value: str) -> list[list[str]] | str:
     """Actions for each robot, or what is wrong with them."""
+    found = find_json(value)
+    if isinstance(found, dict) and len(found) == 1 and "plan" in found:
+        found = found["plan"]
     names = [robot.name for robot in instance.robots]
     if found is NOTHING:
         return "it holds no JSON"

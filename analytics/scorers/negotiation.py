@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from analytics.scorers.base import SCALE, Scorer, invalid, read_fields
-from analytics.scorers.parsing import NOTHING, find_json, whole_number
+from analytics.scorers.parsing import find_json, whole_number
 from analytics.trajectories import Verdict
 from graphstore.errors import UsageError
 
@@ -120,30 +120,41 @@ class NegotiationScorer(Scorer):
 
     def score(self, instance: NegotiationState, value: str) -> Verdict:
         """An allocation is JSON: what the player gets, or both sides as mine and theirs."""
-        found = find_json(value)
-        if not isinstance(found, dict) or found is NOTHING:
-            return invalid("it holds no JSON object")
-        own = next((found[name] for name in OWN_NAMES if name in found), found)
-        key = _key(instance.items, own)
+        key = _proposed(instance, value)
         if isinstance(key, str):
             return invalid(key)
-        other = next((found[name] for name in OTHER_NAMES if name in found), None)
-        if other is not None and own is not found:
-            rest = _key(instance.items, other)
-            if isinstance(rest, str) or any(
-                mine + theirs != count
-                for mine, theirs, count in zip(key, rest, instance.items.values(), strict=True)
-            ):
-                return invalid("both sides together are not the pool")
         accepted = instance.responses.get(key)
         if accepted is None:
             return Verdict(None, True, "the opponent was not asked about this allocation")
         allocation = dict(zip(instance.items, key, strict=True))
         return Verdict(SCALE * allocation_score(instance, allocation, accepted=accepted), True)
 
+    def normal_form(self, instance: NegotiationState, value: str) -> str:
+        """What the player gets, in the order of the items."""
+        return str(_proposed(instance, value))
+
     def best_score(self, instance: NegotiationState) -> float | None:
         """An accepted offer to take everything."""
         return SCALE * allocation_score(instance, instance.items, accepted=True)
+
+
+def _proposed(state: NegotiationState, value: str) -> tuple[int, ...] | str:
+    """What the player gets by a proposal, or what is wrong with it."""
+    found = find_json(value)
+    if not isinstance(found, dict):
+        return "it holds no JSON object"
+    own = next((found[name] for name in OWN_NAMES if name in found), found)
+    key = _key(state.items, own)
+    other = next((found[name] for name in OTHER_NAMES if name in found), None)
+    if isinstance(key, str) or other is None or own is found:
+        return key
+    rest = _key(state.items, other)
+    if isinstance(rest, str) or any(
+        mine + theirs != count
+        for mine, theirs, count in zip(key, rest, state.items.values(), strict=True)
+    ):
+        return "both sides together are not the pool"
+    return key
 
 
 def _key(items: Amounts, allocation: Any) -> tuple[int, ...] | str:

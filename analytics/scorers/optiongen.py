@@ -18,6 +18,7 @@ from analytics.scorers.judge import Judge
 from analytics.scorers.parsing import find_json, member
 from analytics.trajectories import Verdict
 from graphstore.errors import UsageError
+from graphstore.identity import canonical_json
 
 Part = Literal["correct", "distractors"]
 DISTRACTORS = 3
@@ -158,6 +159,13 @@ class OptionGenScorer(Scorer):
                 return Verdict(None, True, f"the judge's answer on {part} holds no score")
             scores.append(score)
         return Verdict(sum(scores) / len(scores), True)
+
+    def normal_form(self, instance: OptionGenInstance, value: str) -> str:  # noqa: ARG002
+        """The right option, and the others in any order."""
+        options = _options(find_json(value))
+        if isinstance(options, str):
+            return value
+        return canonical_json([options.correct, *sorted(options.distractors)])
 
 
 def _options(found: Any) -> OptionSet | str:

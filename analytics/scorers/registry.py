@@ -36,6 +36,7 @@ _NEEDED = (
     "read_instance",
     "score",
     "best_score",
+    "normal_form",
     "instance_of_expected",
     "with_judge",
 )

@@ -122,6 +122,10 @@ class TacticDuelScorer(Scorer):
             )
         )
 
+    def normal_form(self, instance: DuelState, value: str) -> str:  # noqa: ARG002
+        """The action's name."""
+        return str(_action(value))
+
 
 def _action(value: str) -> Action | None:
     text = value.strip().strip(".").lower()
