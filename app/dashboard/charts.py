@@ -169,7 +169,8 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
         high: The largest.
         about: How many, roughly.
     """
-    if high <= low:
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        # One value, as far as an axis can tell.
         pad = abs(low) / 2 or 1.0
         low, high = low - pad, high + pad
     rough = (high - low) / about

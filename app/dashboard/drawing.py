@@ -42,6 +42,7 @@ GOOD, BAD, MARK = "#2e9e5b", "#d9582b", "#d98a00"
 _STYLE = (
     "text{font:12px system-ui,'Source Sans Pro',sans-serif;fill:currentColor}"
     ".small{font-size:11px}.strong{font-weight:600}.soft{opacity:.72}"
+    ".inside{font-size:11px;font-weight:600;fill:#10151c}"
     ".line{stroke:currentColor;fill:none}.tip{fill:currentColor}"
     "[data-pick]{cursor:pointer}[data-pick]:focus{outline:2px solid currentColor}"
 )
@@ -102,7 +103,8 @@ def text(
         y: Its base line.
         words: The text, as it is stored.
         anchor: ``start``, ``middle`` or ``end``.
-        kind: Style classes: ``small``, ``strong``, ``soft``.
+        kind: Style classes: ``small``, ``strong``, ``soft``, or ``inside`` for dark letters
+            on one of our colours.
         length: Characters at most.
     """
     style = f' class="{kind}"' if kind else ""
@@ -151,6 +153,11 @@ def path(
         f'<path d="{course}" fill="none" stroke="{colour}" stroke-width="{number(width)}" '
         f'opacity="{number(opacity)}"{more}/>'
     )
+
+
+def area(course: str, colour: str, *, opacity: float = 1) -> str:
+    """A filled shape along a closed course in SVG's language."""
+    return f'<path d="{course}" fill="{colour}" fill-opacity="{opacity:g}"/>'
 
 
 def box(

@@ -10,13 +10,13 @@ import pytest
 
 pytest.importorskip("streamlit", reason="the dashboard needs the extra ui")
 
-from streamlit.testing.v1 import AppTest  # noqa: E402
+from streamlit.testing.v1 import AppTest
 
-from app import jobs, library_jobs  # noqa: E402
-from app.dashboard import connection, settings  # noqa: E402
-from app.overview_jobs import make_overview  # noqa: E402
-from graphstore.store import GraphStore  # noqa: E402
-from tests.app.dashboard import hostile  # noqa: E402
+from app import jobs, library_jobs
+from app.dashboard import connection, settings
+from app.overview_jobs import make_overview
+from graphstore.store import GraphStore
+from tests.app.dashboard import hostile
 
 PAGES = ("", "runs", "motifs", "cypher", "ingest")
 

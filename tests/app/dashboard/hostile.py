@@ -6,7 +6,9 @@ from graphstore.model import Artifact, CollaborationGraph, Outcome
 ELSEWHERE = "evil.example"
 SCRIPT = "<script>window.broken = 1</script>"
 IMAGE = f'<img src="http://{ELSEWHERE}/x.png" onerror="window.broken = 1">'
-MARKDOWN = f"![x](http://{ELSEWHERE}/y.png) **bold** [go](javascript:alert(1)) :smile: $x^2$ `c`"
+MARKDOWN = (
+    f"![x](http://{ELSEWHERE}/y.png) **bold** [go](javascript:alert(1)) :smile: $x^2$ `c`"
+)
 CLOSING = "</text></svg></div><b>out</b>"
 SECOND = 1_000_000_000
 

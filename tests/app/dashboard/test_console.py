@@ -1,4 +1,4 @@
-"""The console cannot write, read files, or run on: by the check and by the stores themselves."""
+"""The console cannot write, read files, or run on: by a check and by the stores themselves."""
 
 import time
 
@@ -37,8 +37,6 @@ def test_no_attempt_passes_the_consoles_connection(opened, full, tmp_path):
 
 def test_the_consoles_stores_are_read_only_by_themselves(opened, full):
     """The guard is one barrier: behind it the handle itself refuses to write."""
-    from graphstore import embedded_worker  # noqa: F401
-
     store = connection.console_connection().store()
     assert store.read_only
     with pytest.raises(Exception, match=r"(?i)read.?only"):

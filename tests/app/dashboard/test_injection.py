@@ -38,7 +38,9 @@ class Strict(HTMLParser):
         if tag not in self.tags:
             self.found.append(tag)
         for name, value in attrs:
-            if name not in ATTRIBUTES or re.search(r"url\((?!#tip)|expression|@import", value or ""):
+            if name not in ATTRIBUTES or re.search(
+                r"url\((?!#tip)|expression|@import", value or ""
+            ):
                 self.found.append(f"{tag} {name}={value}")
 
 
@@ -50,10 +52,8 @@ def foreign(text, tags):
 
 def figures_of(shown):
     """The SVG texts of a page's figures."""
-    found = []
-    for one in shown.test.get("bidi_component"):
-        found.append(json.loads(one.proto.json or one.proto.mixed.json)["svg"])
-    return found
+    protos = [one.proto for one in shown.test.get("bidi_component")]
+    return [json.loads(proto.json or proto.mixed.json)["svg"] for proto in protos]
 
 
 PAGES = [

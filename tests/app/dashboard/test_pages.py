@@ -67,7 +67,9 @@ def test_runs_are_filtered_by_the_address(opened):
 def test_runs_are_sorted_and_found_by_task(opened):
     frame = opened("runs", sort="score", task="plain").check().test.dataframe[0].value
     assert list(frame["score"]) == sorted(frame["score"], reverse=True)
-    frame = opened("runs", sort="score", up="true", task="PLAIN 1").check().test.dataframe[0].value
+    frame = (
+        opened("runs", sort="score", up="true", task="PLAIN 1").check().test.dataframe[0].value
+    )
     assert list(frame["score"]) == [0.1, 0.4]
 
 
@@ -94,7 +96,9 @@ def test_an_open_graph(opened, ids, part, kind):
 
 
 def test_the_transcript_is_searched(opened, ids):
-    shown = opened("runs", run=ids["run"], part="Transcript", find="DECISION or nothing").check()
+    shown = opened(
+        "runs", run=ids["run"], part="Transcript", find="DECISION or nothing"
+    ).check()
     assert any("no action holds" in words.lower() for words in shown.kinds("empty"))
     shown = opened("runs", run=ids["run"], part="Transcript", find="it is").check()
     assert sum("<mark>It is</mark>" in body for body in shown.html) == 1
