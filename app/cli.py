@@ -17,6 +17,7 @@ from app.commands import (
     compare,
     coverage,
     data,
+    demo,
     embedding,
     evaluation,
     forest,
@@ -53,6 +54,7 @@ cli = typer.Typer(
     ),
 )
 for module in (
+    demo,
     data,
     measure,
     trajectories,

@@ -1,4 +1,4 @@
-"""``masgraph ingest``, ``stats``, ``formats``, ``export`` and ``demo``: data in and out."""
+"""``masgraph ingest``, ``stats``, ``formats`` and ``export``: data in and out."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,10 +15,9 @@ from app.commands.options import (
     opened,
 )
 from app.output import Reporter, print_json, print_mapping, print_table, progress, say
-from graphstore.errors import MasgraphError, NotFoundError, UsageError
+from graphstore.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from graphstore.store import GraphStore
     from ingest.pipeline import Progress, ReadOptions
     from ingest.report import IngestReport
 
@@ -35,7 +34,6 @@ def register(cli: typer.Typer) -> None:
     cli.command("formats")(formats)
     cli.command("stats")(stats)
     cli.command("export")(export)
-    cli.command("demo")(demo)
 
 
 def ingest(
@@ -86,7 +84,7 @@ def ingest(
     content: Content = "keep" if keep_content else "drop" if drop_content else "redact"
     options = _read_options(content, roles)
     with progress("reading", quiet=quiet or json) as reporter:
-        shown = _shown_progress(reporter)
+        shown = shown_progress(reporter)
         if dry_run:
             report = pipeline.ingest(
                 paths, None, format=format, dry_run=True, options=options, progress=shown
@@ -104,9 +102,9 @@ def ingest(
     if json:
         print_json(report.to_dict())
     elif not quiet:
-        _print_report(report, dry_run=dry_run)
+        print_report(report, dry_run=dry_run)
     if not json:
-        _say_problems(report)
+        say_problems(report)
         if strict and report.rejected:
             say("Nothing was stored, because of --strict.")
     if report.rejected:
@@ -121,7 +119,9 @@ def _read_options(content: Content, roles: Path | None) -> "ReadOptions":
     return ReadOptions(content=content, roles=table)
 
 
-def _shown_progress(reporter: Reporter) -> Any:
+def shown_progress(reporter: Reporter) -> Any:
+    """Shows how far an ingest is, on a reporter."""
+
     def show_progress(now: "Progress") -> None:
         reporter(
             now.bytes_done / 1e6,
@@ -132,7 +132,8 @@ def _shown_progress(reporter: Reporter) -> Any:
     return show_progress
 
 
-def _print_report(report: "IngestReport", *, dry_run: bool) -> None:
+def print_report(report: "IngestReport", *, dry_run: bool) -> None:
+    """Prints what an ingest read and stored, in numbers."""
     counts = {
         name: value
         for name, value in report.to_dict().items()
@@ -143,7 +144,8 @@ def _print_report(report: "IngestReport", *, dry_run: bool) -> None:
     print_mapping(counts, title="Read, nothing stored" if dry_run else None)
 
 
-def _say_problems(report: "IngestReport") -> None:
+def say_problems(report: "IngestReport") -> None:
+    """Tells what was rejected, and what readers warn of."""
     for one in report.rejected[:SHOWN_REJECTIONS]:
         where = one.file if one.record is None else f"{one.file}, record {one.record}"
         say(f"Rejected {where}: {one.reason}")
@@ -299,64 +301,3 @@ def _write_native(graphs: list[Any], out: Path) -> None:
                 file.write(line + b"\n")
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror}", file=str(out)) from error
-
-
-def demo(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the demo goes.")
-    ] = Path("demo"),
-    store: StoreOption = None,
-    quiet: QuietOption = False,
-) -> None:
-    """Put the example data into a store, mine it, measure it and write a report."""
-    from app import jobs
-    from app.commands.evaluation import print_by_method
-    from app.commands.measure import print_mined
-    from app.report import write_report
-    from ingest import pipeline
-
-    url = store or str(out / "masgraph.db")
-    out.mkdir(parents=True, exist_ok=True)
-    data = example_data()
-    with opened(url) as graph_store, progress("example data", quiet=quiet) as reporter:
-        report = pipeline.ingest(data, graph_store, progress=_shown_progress(reporter))
-        libraries = _mined(graph_store)
-        evaluation = jobs.evaluate(graph_store)
-        page = out / "report.html"
-        write_report(graph_store, page, title="Four kinds of team on twenty small tasks")
-    _print_report(report, dry_run=False)
-    _say_problems(report)
-    for mined, summary in libraries:
-        print_mined(mined, summary, 8, quiet=quiet)
-    print_by_method(evaluation)
-    say(f"Store: {url}   Report: {page}")
-    say(f"Next: masgraph query --list   or   masgraph query who-talks-to-whom --store {url}")
-    say(f"      masgraph trajectories --baseline single --maximum-score 1 --store {url}")
-
-
-def _mined(store: "GraphStore") -> list[tuple[Any, dict[str, Any]]]:
-    from app import library_jobs
-    from app.commands.measure import KINDS
-    from app.jobs import Selection
-
-    found = []
-    for kind in KINDS:
-        options = library_jobs.library_configuration(kind)
-        mined = library_jobs.mine_library(store, options, kind=kind)
-        found.append((mined, library_jobs.library_summary(mined, kind, Selection())))
-    return found
-
-
-def example_data() -> list[str]:
-    """The folders with the example data: of the installed package, or of the checkout.
-
-    Raises:
-        MasgraphError: It is in neither place.
-    """
-    import app
-
-    package = Path(next(iter(app.__path__)))
-    for folder in (package / "example_data", package.parent / "examples"):
-        if (folder / "traces").is_dir():
-            return [str(folder / "traces"), str(folder / "decompositions")]
-    raise MasgraphError("the example data is not installed: take masgraph from its repository")
