@@ -1,7 +1,16 @@
 """The pages, in the order of the navigation."""
 
 from app.dashboard.page import View
-from app.dashboard.pages import compare, cypher, forests, ingest, motifs, overview, runs
+from app.dashboard.pages import (
+    compare,
+    cypher,
+    forests,
+    ingest,
+    motifs,
+    overview,
+    runs,
+    trajectories,
+)
 
 VIEWS: tuple[View, ...] = (
     View(
@@ -38,6 +47,13 @@ VIEWS: tuple[View, ...] = (
         ":material/forest:",
         "The ways that work, and where runs stand beside them.",
         forests.show,
+    ),
+    View(
+        "trajectories",
+        "Trajectories and interventions",
+        ":material/trending_up:",
+        "What collaboration gained, what changes of a team do, and which measure notices them.",
+        trajectories.show,
     ),
     View(
         "cypher",
