@@ -168,5 +168,8 @@ def _in_order(rows: int, columns: int) -> NDArray[numpy.float64]:
 def _solver() -> Any:
     try:
         return importlib.import_module("ot.gromov")
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("POT", "ot", "the measure gromov") from None
+    except ImportError as error:
+        # Its compiled part may find no room beside those of other packages.
+        raise UsageError(f"the measure gromov cannot load POT here: {error}") from None
