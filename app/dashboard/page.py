@@ -49,6 +49,7 @@ h1{font-size:2.1rem !important}h3{font-size:1.35rem !important}
 .mg-text{white-space:pre-wrap;overflow-wrap:anywhere;margin:0;font:inherit;font-size:.92rem}
 .mg-head{font-weight:600;margin:.1rem 0;overflow-wrap:anywhere}
 .mg-soft{opacity:.75;font-size:.88rem;overflow-wrap:anywhere}
+.mg-remarks div{margin:.15rem 0}
 </style>
 """
 
@@ -235,6 +236,12 @@ class Page:
     def soft(self, words: str) -> None:
         """A remark below something."""
         st.html(f'<div class="mg-soft">{escaped(words)}</div>')
+
+    def remarks(self, sentences: Iterable[str]) -> None:
+        """Remarks below something, each on a line of its own."""
+        found = "".join(f"<div>{escaped(words)}</div>" for words in sentences)
+        if found:
+            st.html(f'<div class="mg-soft mg-remarks">{found}</div>')
 
     def text(self, words: str) -> None:
         """A stored text with its lines, as it is."""

@@ -137,7 +137,7 @@ def _rounds(page: Page, document: dict[str, Any]) -> None:
         ]
         curves = [curve for curve in curves if curve.spots]
         if curves:
-            drawn.append((title, field, Panel(title, tuple(curves), "round")))
+            drawn.append((title, field, Panel("", tuple(curves), "round")))
     for title, field, panel in drawn:
         page.figure(
             panels(f"{title[:1].upper()}{title[1:]}, by round", [panel], columns=1),

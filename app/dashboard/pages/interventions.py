@@ -39,23 +39,24 @@ RESPONSE_COLUMNS = (
     "replaced_links",
     "removed_units",
 )
-PREDICTED_COLUMNS = (
-    "setting",
-    "teams",
-    "changed",
-    "output_reachability",
-    "output_reachability_change",
-    "output_path_length",
-    "output_path_length_change",
-    "reachable_pair_fraction",
-    "reachable_pair_fraction_change",
-    "articulation_points",
-    "critical_units",
-    "cut_off",
-    "reached",
-    "output_reached",
-    "not_possible",
-)
+PREDICTED = {
+    "setting": "intervention",
+    "teams": "teams",
+    "changed": "changed",
+    "output_reachability": "reach output",
+    "output_reachability_change": "(change)",
+    "output_path_length": "path to it",
+    "output_path_length_change": "(change)",
+    "reachable_pair_fraction": "pairs",
+    "reachable_pair_fraction_change": "(change)",
+    "articulation_points": "cut points",
+    "critical_units": "critical",
+    "cut_off": "cut off",
+    "reached": "reached",
+    "output_reached": "output reached",
+    "not_possible": "not possible",
+}
+"""Columns with their headings, as the command prints them."""
 FAMILIES = {
     "structure": ("rewired links", "share rewired"),
     "information": ("wrong contents", "share of senders"),
@@ -285,9 +286,10 @@ def _predictions(page: Page) -> None:
     if drawn:
         page.figure(panels("What is left, or reached", drawn, y_range=(0, 1)), "predictions")
     page.table(
-        rows_of(settings, PREDICTED_COLUMNS),
+        rows_of(settings, tuple(PREDICTED)),
         "predictions",
         about="Structure after each intervention, means over draws and teams",
+        labels=PREDICTED,
     )
     page.heading("Teams")
     page.table(

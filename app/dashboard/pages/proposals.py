@@ -62,7 +62,7 @@ def show(page: Page) -> None:
     if report is None:
         return
     document = report.document
-    methods = document["methods"]
+    methods = _methods(document)
     page.tiles(
         {
             "runs": f"{document['runs']:,}",
@@ -77,10 +77,24 @@ def show(page: Page) -> None:
     _gain(page, methods)
     _refinement(page, methods)
     _claims(page, document)
-    about = [f"{named(one['method'])}: {note}" for one in methods for note in one["notes"]]
+    about = [f"{one['name']}: {note}" for one in methods for note in one["notes"]]
     if about:
         page.heading("What is not known")
         notes(page, about)
+
+
+def _methods(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The methods with names that differ; the baseline has no gain against itself."""
+    found = []
+    taken = [one["method"] for one in document["methods"]]
+    for one in document["methods"]:
+        name, method = named(one["method"]), one["method_id"]
+        if taken.count(one["method"]) > 1 and method is not None:
+            name += f" ({method[-4:]})"
+        is_baseline = document["baseline"] in (one["method"], method)
+        gain = None if is_baseline else one["collaboration_gain"]
+        found.append({**one, "name": name, "collaboration_gain": gain})
+    return found
 
 
 def _intervals(page: Page, methods: list[dict[str, Any]]) -> None:
@@ -101,7 +115,7 @@ def _intervals(page: Page, methods: list[dict[str, Any]]) -> None:
             f"{title[:1].upper()}{title[1:]} by method, with its interval",
             [
                 Estimate(
-                    named(one["method"]),
+                    one["name"],
                     found["value"],
                     found["low"],
                     found["high"],
@@ -121,14 +135,18 @@ def _intervals(page: Page, methods: list[dict[str, Any]]) -> None:
         about="Each method: scores, gain against the baseline, tokens",
         hidden=("score low", "score high", "loss low", "loss high"),
     )
-    gains = [one["collaboration_gain"] for one in methods]
-    notes(page, [gain["conclusion"] for gain in gains if gain and gain["conclusion"]])
+    gains = {one["name"]: one["collaboration_gain"] for one in methods}
+    known_gains = {name: gain for name, gain in gains.items() if gain and gain["tasks"]}
+    notes(page, [gain["conclusion"] for gain in known_gains.values()])
+    others = [name for name, gain in gains.items() if gain and name not in known_gains]
+    if others:
+        page.soft(f"No task in common with the baseline: {', '.join(others)}.")
 
 
 def _line(one: dict[str, Any]) -> dict[str, Any]:
     gain = one["collaboration_gain"] or {}
     return {
-        "method": one["method"],
+        "method": one["name"],
         "runs": one["runs"],
         "tasks": one["tasks"],
         "units": one["units"],
@@ -165,7 +183,7 @@ def _gain(page: Page, methods: list[dict[str, Any]]) -> None:
             "Gain against best: share of units by method",
             [
                 Whole(
-                    f"{named(one['method'])} ({one['gain_against_best']['known']:,})",
+                    f"{one['name']} ({one['gain_against_best']['known']:,})",
                     {
                         label: values["share"] or 0.0
                         for label, values in one["gain_against_best"]["labels"].items()
@@ -181,11 +199,12 @@ def _gain(page: Page, methods: list[dict[str, Any]]) -> None:
         ),
         "gain",
     )
-    _meanings(page, GAIN_MEANINGS, [one["gain_against_best"] for one in found])
+    page.remarks(_meanings(GAIN_MEANINGS, [one["gain_against_best"] for one in found]))
     page.table(
         [
-            {"method": one["method"], **_counts(one["gain_against_best"], GAIN_COLOURS)}
+            {"method": one["name"], **_counts(one["gain_against_best"], GAIN_COLOURS)}
             for one in methods
+            if one["gain_against_best"]["known"] or one["gain_against_best"]["unknown"]
         ],
         "gain",
         about="Number of units of each method by gain against best",
@@ -202,18 +221,18 @@ def _refinement(page: Page, methods: list[dict[str, Any]]) -> None:
     if not found:
         page.empty("no proposer has a known initial and a known final proposal")
         return
-    names = [named(one["method"]) for one in found]
+    names = [one["name"] for one in found]
     # The method in which most weak proposers stood beside strong ones tells most.
     most = max(found, key=lambda one: one["refinement_of_weak"]["known"])
     chosen = page.choose(
-        "Method", sorted(names, key=lambda name: name != named(most["method"])), "method",
+        "Method", sorted(names, key=lambda name: name != most["name"]), "method",
         any=None,
     )  # fmt: skip
     one = found[names.index(chosen)] if chosen in names else most
     strong, weak = one["refinement_of_strong"], one["refinement_of_weak"]
     page.figure(
         flow_figure(
-            f"Refinement in {named(one['method'])}: from initial to final proposals",
+            f"Refinement in {one['name']}: from initial to final proposals",
             [
                 Stream(title, {label: v["count"] for label, v in group["labels"].items()})
                 for title, group in (("Strong proposers", strong), ("Weak proposers", weak))
@@ -222,15 +241,18 @@ def _refinement(page: Page, methods: list[dict[str, Any]]) -> None:
         ),
         "refinement",
     )
-    page.soft(
-        "Strong proposers had the best initial proposal of their unit, weak ones a worse one."
+    page.remarks(
+        [
+            "Strong proposers had the best initial proposal of their unit, weak ones a worse "
+            "one.",
+            *_meanings(GAIN_MEANINGS, [strong], "Of strong proposers, "),
+            *_meanings(WEAK_MEANINGS, [weak], "Of weak proposers, "),
+        ]
     )
-    _meanings(page, GAIN_MEANINGS, [strong], "strong, ")
-    _meanings(page, WEAK_MEANINGS, [weak], "weak, ")
     page.table(
         [
             {
-                "method": each["method"],
+                "method": each["name"],
                 "proposers": title,
                 **_counts(each[field], {**GAIN_COLOURS, **WEAK_COLOURS}),
             }
@@ -325,12 +347,12 @@ def _told(values: dict[str, Any]) -> str:
 
 
 def _meanings(
-    page: Page, meanings: dict[str, str], groups: list[dict[str, Any]], group: str = ""
-) -> None:
+    meanings: dict[str, str], groups: list[dict[str, Any]], group: str = ""
+) -> list[str]:
+    """What the labels that were given mean, in a sentence."""
     told = [
         f"{label}: {meaning}"
         for label, meaning in meanings.items()
         if any(one["labels"][label]["count"] for one in groups)
     ]
-    if told:
-        page.soft(f"{group}{'; '.join(told)}.")
+    return [f"{group}{'; '.join(told)}."] if told else []

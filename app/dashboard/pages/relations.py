@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from app.dashboard import charts
 from app.dashboard.drawing import BAD, GOOD, MARK, SERIES_COLOURS
 from app.dashboard.page import Page
 from app.dashboard.pages.stored import chosen_report, named, notes, rows_of
@@ -66,13 +65,22 @@ def show(page: Page) -> None:
 
 def _goals(page: Page, methods: list[dict[str, Any]]) -> None:
     page.heading("Goals")
-    known = [one for one in methods if one["progress_score"] is not None]
-    if known:
+    rows = [
+        Whole(
+            f"{named(one['method'])}, {what}",
+            {"achieved": one[field] / 100, "not achieved": 1 - one[field] / 100},
+            {},
+        )
+        for one in methods
+        for field, what in (("progress_score", "goals"), ("resolved_rate", "tasks resolved"))
+        if one[field] is not None
+    ]
+    if rows:
         page.figure(
-            charts.bars(
-                "Progress score by method, percent of goals",
-                [(named(one["method"]), one["progress_score"]) for one in known],
-                unit="%",
+            share_bars(
+                "Goals achieved and tasks resolved, by method",
+                rows,
+                {"achieved": GOOD, "not achieved": SERIES_COLOURS[-1]},
             ),
             "progress",
         )

@@ -66,10 +66,9 @@ def rows_of(found: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> list[
 def notes(page: Page, sentences: Iterable[str]) -> None:
     """Remarks that belong to a result, the first ones."""
     found = list(dict.fromkeys(sentences))
-    for sentence in found[:MOST_NOTES]:
-        page.soft(sentence)
-    if len(found) > MOST_NOTES:
-        page.soft(f"... and {len(found) - MOST_NOTES:,} more, which --json lists.")
+    more = len(found) - MOST_NOTES
+    rest = [f"... and {more:,} more, which --json lists."] if more > 0 else []
+    page.remarks([*found[:MOST_NOTES], *rest])
 
 
 def named(value: str | None, missing: str = "no method") -> str:
