@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from analytics.forest_parts import information_uptake, topology_efficiency
 from analytics.panel import METRICS, PanelConfiguration, evaluate_graph
 from analytics.perturbation import EDITS, EditName, check_edit, check_rate, perturb
 from analytics.perturbation_result import (
@@ -22,6 +23,7 @@ from analytics.perturbation_result import (
 )
 from analytics.similarity.measure import SimilarityMeasure
 from analytics.statistics import BootstrapConfiguration, Interval, bootstrap_mean
+from analytics.term_weights import term_cosines
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph
 
@@ -43,8 +45,16 @@ DEFAULT_METRICS = (
     "reachable_pair_fraction",
     "average_path_length",
     "normalized_source_entropy",
+    "information_uptake",
+    "topology_efficiency",
 )
 """The panel's metrics that are no count."""
+BESIDE_THE_ROW: dict[str, Callable[[CollaborationGraph], float | None]] = {
+    "information_uptake": lambda graph: information_uptake(graph, term_cosines).value,
+    "topology_efficiency": lambda graph: topology_efficiency(graph).value,
+}
+"""Metrics of ForestBench's panel beside :class:`analytics.panel.PanelRow`; contents are
+compared by term weights."""
 
 _CERTAIN = ("truncate",)
 """Edits that leave nothing to chance: repeating them gives nothing new."""
@@ -64,8 +74,8 @@ class PerturbationConfiguration:
         seed: Of the edits; not negative.
         repeats: Edits of each graph at each rate, with seeds of their own; their mean is the
             graph's value.
-        metrics: Metrics of the panel to follow too (:data:`analytics.panel.METRICS`); for
-            runs only.
+        metrics: Metrics of the panel to follow too (:data:`analytics.panel.METRICS` and
+            :data:`BESIDE_THE_ROW`); for runs only.
         panel: The panel's options.
         bootstrap: How intervals are made.
     """
@@ -91,10 +101,11 @@ class PerturbationConfiguration:
             raise UsageError(f"repeats must be at least 1, not {self.repeats}")
         if self.seed < 0:
             raise UsageError(f"a seed cannot be negative: {self.seed}")
-        unknown = [name for name in self.metrics if name not in METRICS]
+        known = (*METRICS, *BESIDE_THE_ROW)
+        unknown = [name for name in self.metrics if name not in known]
         if unknown:
             raise UsageError(
-                f"the panel has no metric {unknown[0]!r}; choose among {', '.join(METRICS)}"
+                f"the panel has no metric {unknown[0]!r}; choose among {', '.join(known)}"
             )
         object.__setattr__(self, "edits", tuple(dict.fromkeys(self.edits)))
         object.__setattr__(self, "rates", tuple(sorted({float(one) for one in self.rates})))
@@ -157,17 +168,25 @@ def graph_response(
             known = dict(zip(edited, row[0].tolist(), strict=True))
             values = [known[name] if known[name] == known[name] else None for name in order]
             curves[measure.name, edit] = _means(values, repeats)
-        if metrics:
-            rows = {
-                name: evaluate_graph(one, configuration.panel) for name, one in edited.items()
-            }
-            for metric in metrics:
-                values = [
-                    None if (value := getattr(rows[name], metric)) is None else float(value)
-                    for name in order
-                ]
-                curves[metric, edit] = _means(values, repeats)
+        found = {name: _metrics(one, metrics, configuration) for name, one in edited.items()}
+        for metric in metrics:
+            curves[metric, edit] = _means([found[name][metric] for name in order], repeats)
     return GraphResponse(graph.id, graph.task.id, changed, curves)
+
+
+def _metrics(
+    graph: CollaborationGraph, names: Sequence[str], configuration: PerturbationConfiguration
+) -> dict[str, float | None]:
+    values: dict[str, float | None] = {}
+    row = None
+    for name in names:
+        if name in BESIDE_THE_ROW:
+            values[name] = BESIDE_THE_ROW[name](graph)
+            continue
+        row = row or evaluate_graph(graph, configuration.panel)
+        value = getattr(row, name)
+        values[name] = None if value is None else float(value)
+    return values
 
 
 def _means(values: Sequence[float | None], repeats: int) -> Curve:

@@ -65,7 +65,7 @@ def perturb(
         typer.Option(
             metavar="NAME",
             help="Follow this metric of masgraph evaluate, of runs. Can be given again; none "
-            "for no metric. By default six of them.",
+            "for no metric. By default the eight that are no count.",
         ),
     ] = None,
     labels: Annotated[

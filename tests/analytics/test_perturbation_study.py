@@ -88,6 +88,9 @@ def test_measures_of_structure_do_not_see_repeated_contents(study, measure):
         ("density", "rewire", "rises"),
         ("average_path_length", "insert", "falls"),
         ("normalized_source_entropy", "drop", "falls"),
+        # Who acts and what precedes what stay; only what is said changes.
+        ("topology_efficiency", "duplicate-content", "flat"),
+        ("information_uptake", "swap-roles", "flat"),
     ],
 )
 def test_metrics_notice_what_they_are_about(study, metric, edit, verdict):
@@ -172,7 +175,7 @@ def test_decompositions_have_no_metrics():
 
 def test_document_and_table(study):
     document = study.to_dict()
-    assert len(document["responses"]) == (len(MEASURES) + 6) * len(EDITS)
+    assert len(document["responses"]) == (len(MEASURES) + 8) * len(EDITS)
     first = document["responses"][0]
     assert (first["quantity"], first["edit"], first["verdict"]) == ("forest", "drop", "falls")
     assert first["points"][0]["step"] is None

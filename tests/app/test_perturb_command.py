@@ -25,7 +25,7 @@ def test_perturb_as_json_and_as_a_report(masgraph, store):
     assert done.code == 0, done.err
     document = done.json()
     assert (document["graphs"], document["tasks"]) == (8, 4)
-    assert len(document["responses"]) == 7 * 6
+    assert len(document["responses"]) == 9 * 6
     drop = document["responses"][0]
     assert (drop["quantity"], drop["edit"], drop["verdict"]) == ("forest", "drop", "falls")
     assert [point["rate"] for point in drop["points"]] == [0.0, 0.2, 0.6]
@@ -163,7 +163,10 @@ def test_bad_thresholds_are_one_sentence(masgraph, store, options, message):
     [
         ("nothing", "this is no embedding of masgraph"),
         ("[]", "this is no embedding of masgraph"),
-        (json.dumps({"masgraph_embedding": 9}), "this embedding has the format 9, and only 1 can be read"),
+        (
+            json.dumps({"masgraph_embedding": 9}),
+            "this embedding has the format 9, and only 1 can be read",
+        ),
         (json.dumps({"masgraph_embedding": 1}), "this embedding is damaged"),
     ],
 )
