@@ -87,7 +87,7 @@ class LocalFile:
     def size(self) -> int | None:
         """Bytes on disk, compressed where the file is; None for standard input."""
         try:
-            return Path(self.path).stat().st_size if self._on_disk else None
+            return os.stat(self.path).st_size if self._on_disk else None  # noqa: PTH116
         except OSError:
             return None
 
@@ -267,7 +267,7 @@ class LocalFile:
             raise self._error("it is a folder")
         if not stat.S_ISREG(mode):
             raise self._error("it is neither a file nor a pipe")
-        return Path(self.path).open("rb", buffering=_READ_AHEAD)
+        return open(self.path, "rb", buffering=_READ_AHEAD)  # noqa: PTH123, SIM115
 
     def _pipe(self) -> tuple[BinaryIO, bytes]:
         """A named pipe that somebody writes to, and what was read of it already.
@@ -392,12 +392,14 @@ def find_files(
         InputError: A path does not exist, or stands for no file at all.
     """
     found: dict[str, LocalFile] = {}
-    for path in paths:
-        name = os.fspath(path)
+    names = [os.fspath(path) for path in paths]
+    for name in names:
         before = len(found)
         known = False
         for file in _expand(name, stdin):
-            key = file.path if file.path == STDIN else os.path.realpath(file.path)
+            # The only path, where it is a file, has nothing to be told apart from.
+            alone = len(names) == 1 and file.path == name
+            key = name if alone or name == STDIN else os.path.realpath(file.path)
             known = known or key in found
             found.setdefault(key, file)
         if len(found) == before and not known:
@@ -416,7 +418,7 @@ def _expand(name: str, stdin: BinaryIO | None) -> Iterator[LocalFile]:
 
 
 def _file_or_folder(name: str) -> Iterator[LocalFile]:
-    if Path(name).is_dir():
+    if os.path.isdir(name):  # noqa: PTH112
         yield from _walk(name, set())
     else:
         yield LocalFile(name)

@@ -19,6 +19,10 @@ from ingest.reader import Reader
 
 ENTRY_POINT_GROUP = "masgraph.readers"
 
+FIRST_LOOK_BYTES = 4_096
+"""Readers are shown so much of a file first. A sample may be cut anywhere, and nearly every
+format is told by its beginning; what no single reader claims then is shown as a whole."""
+
 BUILT_IN: dict[str, str] = {
     "native": "ingest.readers.native:NativeReader",
     "whowhen-handcrafted": "ingest.readers.whowhen:HandcraftedReader",
@@ -139,6 +143,16 @@ class Registry:
             InputError: Several readers claim it.
         """
         claims: list[Reader] = []
+        if len(sample) > FIRST_LOOK_BYTES:
+            claims = self._claims(sample[:FIRST_LOOK_BYTES])
+        if len(claims) != 1:
+            claims = self._claims(sample)
+        if len(claims) > 1:
+            raise InputError(_ambiguous([reader.format for reader in claims]))
+        return claims[0] if claims else None
+
+    def _claims(self, sample: bytes) -> list[Reader]:
+        claims: list[Reader] = []
         for reader in self.readers():
             try:
                 if reader.sniff(sample):
@@ -148,9 +162,7 @@ class Registry:
                     f"the reader of the format {reader.format} failed to look at a file: "
                     f"{type(error).__name__}: {error}"
                 )
-        if len(claims) > 1:
-            raise InputError(_ambiguous([reader.format for reader in claims]))
-        return claims[0] if claims else None
+        return claims
 
     def _load(self, format: str) -> Reader | None:
         if format not in self._loaded:

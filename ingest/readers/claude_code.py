@@ -61,6 +61,8 @@ class ClaudeCodeReader:
         """Whether one of the first lines is a record of a session."""
         if _is_record(first_value(sample)):
             return True
+        if not any(key in sample for key in (b'"type"', b'"parentUuid"')):
+            return False
         for line in sample.splitlines()[:_LINES_LOOKED_AT]:
             try:
                 if _is_record(msgspec.json.decode(line)):

@@ -80,9 +80,11 @@ class OtlpReader:
         """Whether the sample holds ``resourceSpans``, or a span in protobuf."""
         if is_protobuf(sample):
             return True
+        start = sample[:4_096]
         return (
             first_character(sample) in (b"{", b"[")
-            and _SNIFF.search(sample[:4_096]) is not None
+            and b'"resourceSpans"' in start
+            and _SNIFF.search(start) is not None
         )
 
     def join_keys(self, file: TraceFile) -> frozenset[str]:

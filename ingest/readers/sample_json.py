@@ -29,7 +29,8 @@ def first_value(sample: bytes) -> Any:
     if sample[start : start + 1] not in (b"{", b"["):
         return None
     # Most files are one value that fits, or lines with a value each: no search for the end.
-    for text in (sample, sample[start:].split(b"\n", 1)[0]):
+    line_end = sample.find(b"\n", start)
+    for text in (sample, sample[start:line_end]) if line_end > 0 else (sample,):
         try:
             return msgspec.json.decode(text)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

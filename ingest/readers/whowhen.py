@@ -25,6 +25,7 @@ Other systems write logs in these shapes too. Such a file may name its own ``dat
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -127,7 +128,9 @@ class HandcraftedReader:
             return False
         if not first.endswith(b"}") and not _SPEAKER_ROLE.search(first):
             return False  # cut before it says whether the speaker is a name or a role
-        return _labelled(sample) or _MAGENTIC.search(sample) is not None
+        return _labelled(sample) or (
+            b'"Orchestrator (' in sample and _MAGENTIC.search(sample) is not None
+        )
 
     def read(
         self, file: TraceFile, context: ReadContext
@@ -510,6 +513,7 @@ def _closest(name: str, agents: dict[str, int]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
+@lru_cache(maxsize=1)
 def _first_entry(sample: bytes) -> bytes | None:
     """The text of the history's first entry, as far as the sample goes."""
     if first_character(sample) != b"{" or not has_key(sample, "history"):
