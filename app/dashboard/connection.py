@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.dashboard.settings import LIVE_RUNS, PAGE_SECONDS, current
-from graphstore.errors import NotFoundError, StoreError, StoreUnreachableError
+from graphstore.errors import MasgraphError, NotFoundError, StoreError, StoreUnreachableError
 from graphstore.rows import QueryResult
 from graphstore.store import SERVER_SCHEMES, GraphStore, open_store
 
@@ -168,6 +168,27 @@ _opening = threading.Lock()
 def _connection(address: str, use: str) -> Connection:
     with _opening:
         return _connections.setdefault((address, use), Connection(address))
+
+
+def warm() -> None:
+    """Opens the store and asks what the first pages ask, so that nobody waits for it.
+
+    A store that cannot be opened is no error here: the pages say what is wrong with it.
+    """
+    source = connection()
+    try:
+        source.counts()
+        for name in ("number-of-runs", "runs"):
+            _fetch(source, "answer", (name, tuple(_defaults(name).items())))
+        _fetch(source, "overview", None)
+    except MasgraphError:
+        source.reset()
+
+
+def _defaults(name: str) -> dict[str, Any]:
+    from graphstore.queries import bind, saved_query
+
+    return bind(saved_query(name), {})
 
 
 def close_all() -> None:

@@ -157,7 +157,8 @@ def _course(
 ) -> list[str]:
     """An arrow bent to its right, so that the way back is another line; and its number."""
     (x1, y1), (x2, y2) = start, end
-    width = 1.2 + 4 * max(share, 0) ** 0.5
+    # Thickness tells pairs apart only where there is something to tell.
+    width = 1.5 if tie.weight <= 1 else 1.5 + 3 * max(share, 0) ** 0.5
     dashes = "4 3" if tie.is_dashed else ""
     if start == end:
         away = 1 if x1 >= middle[0] else -1

@@ -90,7 +90,7 @@ def serve(
     import uvicorn
     from streamlit.starlette import App
 
-    from app.dashboard.connection import close_all
+    from app.dashboard.connection import close_all, warm
 
     listening = _listen(host, port)
     port = listening.getsockname()[1]
@@ -107,6 +107,7 @@ def serve(
             timeout_graceful_shutdown=2,
         )
     )
+    warm()
     shown = f"[{host}]" if ":" in host else host
     ready(f"http://{shown}:{port}")
     try:

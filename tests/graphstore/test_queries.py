@@ -66,6 +66,19 @@ ANSWERS = {
         ({"dataset": "beta"}, [("human", 1, 1, 0, 0, 1), ("solver", 1, 1, 0, 0, 1)]),
         ({"method": "star", "dataset": "beta"}, []),
     ],
+    "actions-of-each-role": [
+        (
+            {},
+            [
+                ("orchestrator", 5, 2, 8),
+                ("solver", 5, 2, 10),
+                ("proposer", 2, 0, 0),
+                ("unknown", 2, 0, 0),
+                ("critic", 1, 1, 8),
+                ("human", 1, 0, 0),
+            ],
+        )
+    ],
     "agents-of-a-run": [
         (
             {"run": B.id},
@@ -441,6 +454,16 @@ ANSWERS = {
             ],
         ),
         ({"report": "about overview"}, []),
+    ],
+    "reported-tokens-by-method": [
+        (
+            {},
+            [
+                ("star", 2, 1, 100, 18, STAR),
+                ("debate", 1, 0, N, N, DEBATE),
+                (N, 1, 0, N, N, N),
+            ],
+        )
     ],
     "reports": [
         (

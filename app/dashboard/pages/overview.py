@@ -104,7 +104,7 @@ def _outcomes(page: Page, document: dict[str, Any]) -> None:
     page.table(
         document["tokens"],
         "tokens",
-        about="Tokens read and written by method",
+        about="Tokens that the runs of each method say that they read and wrote",
         hidden=("method_id",),
     )
     page.heading("By task")
