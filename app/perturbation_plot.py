@@ -21,7 +21,8 @@ DASHES = ("", "", "", "7 3", "2 3", "9 3 2 3", "4 4", "1 2")
 """Later curves are broken, so that one below shows where two are equal."""
 COLUMNS = 3
 _PANEL, _GAP, _LEFT = (230, 150), (40, 52), 52
-_TOP = 56
+_LETTER = 6.5
+"""About how wide a letter is."""
 
 
 def perturbation_svg(study: "PerturbationStudy") -> str:
@@ -99,20 +100,24 @@ def _block(
         for place, name in enumerate(quantities)
     }
     parts = [text(_LEFT, top + 24, title, "title")]
-    x = float(_LEFT)
+    x, y = float(_LEFT), top + 42
     for name, (colour, dashes) in looks.items():
         label = name.replace("_", " ")
+        room = _LETTER * len(label) + 38
+        if x + room > _LEFT + COLUMNS * (_PANEL[0] + _GAP[0]):
+            x, y = float(_LEFT), y + 18
         sample = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes or "none"}"'
-        parts.append(line(x, top + 38, x + 18, top + 38, sample))
-        parts.append(text(x + 23, top + 42, label, colour=colour))
-        x += 6.5 * len(label) + 38
+        parts.append(line(x, y - 4, x + 18, y - 4, sample))
+        parts.append(text(x + 23, y, label, colour=colour))
+        x += room
+    first = y + 34
     edits = list(dict.fromkeys(one.edit for one in study.responses))
     for place, edit in enumerate(edits):
         left = _LEFT + (place % COLUMNS) * (_PANEL[0] + _GAP[0])
-        upper = top + _TOP + 20 + (place // COLUMNS) * (_PANEL[1] + _GAP[1])
+        upper = first + (place // COLUMNS) * (_PANEL[1] + _GAP[1])
         parts += _panel(study, edit, looks, left, upper)
     rows = -(-len(edits) // COLUMNS)
-    return parts, top + _TOP + 20 + rows * (_PANEL[1] + _GAP[1])
+    return parts, first + rows * (_PANEL[1] + _GAP[1])
 
 
 def _panel(
