@@ -7,7 +7,7 @@ COPY mining mining
 COPY analytics analytics
 COPY app app
 COPY examples examples
-RUN pip install --no-cache-dir --constraint constraints.txt . \
+RUN pip install --no-cache-dir --constraint constraints.txt '.[ui]' \
     && useradd --create-home masgraph \
     && mkdir -p /data && chown masgraph /data
 USER masgraph

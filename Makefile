@@ -24,7 +24,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 demo: $(VENV)/.installed ## Example data into the embedded store; motifs, metrics and a report in ./demo
 	$(BIN)/masgraph demo --out $(DEMO)
 
-test: $(VENV)/.installed-dev ## All tests; those of the Neo4j store too, where a server can be had
+test: $(VENV)/.installed-dev ## All tests; those of Neo4j and in a browser too, where these can be had
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # torch takes 6.3 GiB, and 3 more while it is installed. A machine without them tests the rest.
