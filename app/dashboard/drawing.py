@@ -199,8 +199,8 @@ def circle(
 def tip() -> str:
     """The arrow's tip that lines point to; once in a figure, before its first line."""
     return (
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
+        'markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">'
         '<path class="tip" d="M0 0 L8 4 L0 8 z"/></marker></defs>'
     )
 
