@@ -104,6 +104,7 @@ def points(
     x_title: str,
     y_title: str,
     joined: bool = False,
+    labels: Mapping[tuple[float, float], str] | None = None,
 ) -> Figure:
     """Points in the plane, joined in their order if asked.
 
@@ -114,6 +115,7 @@ def points(
         x_title: Of the axis below.
         y_title: Of the axis on the left.
         joined: Whether a line goes through them.
+        labels: Words beside points, by their place.
     """
     width, height = 760, 380
     every = [point for _, found in series for point in found]
@@ -158,6 +160,18 @@ def points(
             parts.append(drawing.circle(legend, 30, 5, colour=colour))
             parts.append(drawing.text(legend + 9, 34, name, kind="small", length=24))
             legend += 30 + 7 * min(len(name), 24)
+    for (x, y), label in (labels or {}).items():
+        left, top = place(x, y)
+        is_far = left > width * 0.7
+        parts.append(
+            drawing.text(
+                left - 9 if is_far else left + 9,
+                top + 4,
+                label,
+                anchor="end" if is_far else "start",
+                length=32,
+            )
+        )
     return Figure(max(width, int(legend) + 20), height, title, "".join(parts))
 
 

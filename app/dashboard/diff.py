@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from app.dashboard import drawing
 from app.dashboard.drawing import BAD, GOOD, MARK, ROLE_COLOURS, Figure
+from app.dashboard.legend import legend
 from app.dashboard.text import one_line
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _COLOURS = {
     "extra": BAD,
     "missing": BAD,
 }
+_BROKEN = "5 4"
 _WORDS = {
     "matched": "same label and edges",
     "rewired": "other edges",
@@ -54,9 +56,18 @@ def diff_figure(
     if len(diff.rows) > DRAWN_ROWS:
         title += f" (the first {DRAWN_ROWS} of {len(diff.rows):,} rows)"
     width = 2 * _BOX + _GAP
-    parts = [drawing.text(0, 16, title, kind="strong", length=100)]
+    found, top = legend(
+        [
+            (_WORDS[kind], _COLOURS[kind], " " if kind == "matched" else _BROKEN)
+            for kind in ("matched", "rewired", "relabelled")
+        ],
+        0,
+        width,
+        28,
+    )
+    parts = [drawing.text(0, 16, title, kind="strong", length=100), *found]
     for place, row in enumerate(rows):
-        y = 30 + place * _STEP
+        y = top + 4 + place * _STEP
         middle = y + _STEP / 2 - 2
         shapes = []
         for graph, index, x in ((one, row.one, 0), (other, row.other, _BOX + _GAP)):
@@ -78,15 +89,23 @@ def diff_figure(
                     middle,
                     width=2,
                     colour=colour,
-                    dashes="" if row.kind == "matched" else "5 4",
+                    dashes="" if row.kind == "matched" else _BROKEN,
                 )
             )
         else:
-            x = _BOX + 16 if row.one is not None else _BOX + _GAP - 16
-            shapes.append(drawing.text(x, middle + 4, "✕", anchor="middle", kind="strong"))
+            is_first = row.one is not None
+            shapes.append(
+                drawing.text(
+                    _BOX + 10 if is_first else _BOX + _GAP - 10,
+                    middle + 4,
+                    "only here",
+                    anchor="start" if is_first else "end",
+                    kind="small soft",
+                )
+            )
         words = _WORDS[row.kind] + (", other words" if row.reworded else "")
         parts.append(drawing.hint(f"{words}: {_texts(row.one, row.other, one, other)}", shapes))
-    return Figure(width, 40 + _STEP * len(rows), title, "".join(parts))
+    return Figure(width, int(top) + 10 + _STEP * len(rows), title, "".join(parts))
 
 
 def _texts(

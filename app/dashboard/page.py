@@ -359,9 +359,15 @@ class Page:
             icon=":material/download:",
         )
 
-    def card(self, drawn: Figure, name: str) -> None:
-        """A small drawing without a download: one of many, which a table below gives."""
-        figure.mount(drawn, key=f"figure-{self.view.name}-{name}", least=0)
+    def card(self, drawn: Figure, name: str, *, least: int = 0) -> None:
+        """A small drawing without a download: one of many, which a table below gives.
+
+        Args:
+            drawn: The drawing.
+            name: Of the figure on this page.
+            least: Pixels below which it is not shrunk but scrolled.
+        """
+        figure.mount(drawn, key=f"figure-{self.view.name}-{name}", least=least)
 
 
 def note(sentence: str, *, command: str | None = None, kind: str = "info") -> None:

@@ -8,6 +8,7 @@ from app.dashboard import charts, connection
 from app.dashboard.diff import DRAWN_ROWS, diff_figure, who
 from app.dashboard.intervals import Estimate, intervals
 from app.dashboard.page import Page
+from app.dashboard.pages.stored import choice_form, chosen_report, notes, rows_of
 from app.dashboard.settings import READ_ACTIONS
 from app.dashboard.text import one_line
 from app.output import show as shown
@@ -46,38 +47,46 @@ def show(page: Page) -> None:
 
 
 def _methods(page: Page) -> None:
-    heads = connection.report_heads("comparison")
-    if not heads:
-        page.empty(
-            "no methods have been compared in this store yet: run the command, which compares "
-            "all methods on the tasks that they share",
-            command="masgraph compare",
-        )
+    report = chosen_report(
+        page,
+        "comparison",
+        empty="no methods have been compared in this store yet: run the command, which "
+        "compares all methods on the tasks that they share",
+        command="masgraph compare",
+        label="Comparison",
+    )
+    if report is None:
         return
-    titles = {f"{head.name} ({head.report[-6:]})": head.report for head in heads}
-    chosen = page.choose("Comparison", list(titles), "report", any=None)
-    document = connection.report(titles[chosen or next(iter(titles))]).document
+    document = report.document
     _panel(page, document)
     _differences(page, document)
     _pareto(page, document)
+    _cautions(page, document)
+
+
+def _cautions(page: Page, document: dict[str, Any]) -> None:
     page.heading("What this cannot show")
-    reasons = [caution["reason"] for caution in document["cautions"]]
+    against = [one["reason"] for one in document["cautions"] if not one["comparable"]]
+    for reason in against[:5]:
+        page.warn(reason)
+    reasons = against[5:]
+    reasons += [one["reason"] for one in document["cautions"] if one["comparable"]]
     reasons += [
-        f"{len(runs)} runs were left out: {reason}."
+        f"{len(runs):,} runs were left out: {reason}."
         for reason, runs in document["left_out"].items()
     ]
-    if not reasons:
+    notes(page, reasons)
+    if not against and not reasons:
         page.soft("Nothing was found that speaks against the comparison.")
-    for reason in reasons[:20]:
-        page.warn(reason)
-    if len(reasons) > 20:
-        page.soft(f"... and {len(reasons) - 20} more; the command with --json lists all.")
 
 
 def _panel(page: Page, document: dict[str, Any]) -> None:
     page.heading("The methods")
     front = set(document["pareto"]["front"])
     unknown = set(document["pareto"]["left_out"])
+    # The pairs tell the metrics in the order in which they were asked for.
+    metrics = dict.fromkeys(pair["metric"] for pair in document["pairs"])
+    metrics |= dict.fromkeys(name for one in document["methods"] for name in one["means"])
     page.table(
         [
             {
@@ -88,7 +97,7 @@ def _panel(page: Page, document: dict[str, Any]) -> None:
                 "uncertainty": one["success_rate_uncertainty"],
                 "code": one["uncertainty_code"],
                 "on the front": None if one["method"] in unknown else one["method"] in front,
-                **{name: value for name, value in one["means"].items() if name != "success"},
+                **{name: one["means"].get(name) for name in metrics if name != "success"},
             }
             for one in document["methods"]
         ],
@@ -128,14 +137,13 @@ def _differences(page: Page, document: dict[str, Any]) -> None:
             "differences",
         )
     page.table(
-        [{name: pair[name] for name in PAIR_COLUMNS} for pair in found],
+        rows_of(found, PAIR_COLUMNS),
         "pairs",
         about=f"Differences in {metric} between pairs of methods",
         labels={"adjusted": "p, corrected"},
         hidden=("sign_test", "randomization_test", "only_first", "only_second", "unscored"),
     )
-    for pair in found[:12]:
-        page.text(pair["conclusion"])
+    notes(page, (pair["conclusion"] for pair in found))
 
 
 def _pareto(page: Page, document: dict[str, Any]) -> None:
@@ -167,6 +175,7 @@ def _pareto(page: Page, document: dict[str, Any]) -> None:
             [one for one in series if one[1]],
             x_title="tokens a task",
             y_title=found["score"] or "score",
+            labels=_names(known),
         ),
         "front",
     )
@@ -183,6 +192,15 @@ def _pareto(page: Page, document: dict[str, Any]) -> None:
         "front",
         about="Score and tokens of each method",
     )
+
+
+def _names(points: list[dict[str, Any]]) -> dict[tuple[float, float], str]:
+    """Names by place; methods at one place share a label."""
+    names: dict[tuple[float, float], str] = {}
+    for point in points:
+        place = (point["tokens"], point["score"])
+        names[place] = f"{names[place]}, {point['name']}" if place in names else point["name"]
+    return names
 
 
 def _point(point: dict[str, Any], found: dict[str, Any]) -> str:
@@ -226,6 +244,7 @@ def _runs(page: Page) -> None:
     page.link("runs", "Open the first run", run=one, action=diff.alignment.first_divergence)
     page.link("runs", "Open the second run", run=other)
     page.figure(diff_figure(diff, first, second), "diff")
+    page.soft("The colour at the left of an action is its role's. Point at a row to read it.")
     if len(diff.rows) > DRAWN_ROWS:
         page.say(f"the drawing holds the first {DRAWN_ROWS} rows; the table has all")
     page.table(
@@ -233,8 +252,8 @@ def _runs(page: Page) -> None:
             {
                 "kind": row.kind,
                 "first": who(first, row.one),
-                "says": None if row.one is None else one_line(first.nodes[row.one].content),
                 "second": who(second, row.other),
+                "says": None if row.one is None else one_line(first.nodes[row.one].content),
                 "says there": (
                     None if row.other is None else one_line(second.nodes[row.other].content)
                 ),
@@ -299,15 +318,13 @@ def _choose_task(page: Page) -> None:
         hidden=("task_id",),
         on_pick=lambda row: page.go(task=row["task_id"]),
     )
-    titles = {f"{row['task']} ({row['runs']:,} runs)": row["task_id"] for row in found}
-
-    def open_task() -> None:
-        if st.session_state["chosen-task"]:
-            page.go(task=titles[st.session_state["chosen-task"]])
-
-    with st.form("task-of-two", border=False):
-        st.selectbox("Task", list(titles), index=None, key="chosen-task")
-        st.form_submit_button("Choose runs", on_click=open_task)
+    choice_form(
+        "Task",
+        "Choose runs",
+        {f"{row['task']} ({row['runs']:,} runs)": row["task_id"] for row in found},
+        "task",
+        lambda task: page.go(task=task),
+    )
 
 
 def _ended(success: bool | None) -> str:

@@ -4,11 +4,13 @@ from typing import Any
 
 import streamlit as st
 
-from app.dashboard import charts, connection
+from app.dashboard import charts
 from app.dashboard.drawing import BAD, GOOD, MARK, SERIES_COLOURS
 from app.dashboard.intervals import Estimate, intervals
 from app.dashboard.lanes import action_graph
 from app.dashboard.page import Page
+from app.dashboard.pages.stored import choice_form, chosen_report, named, rows_of
+from app.dashboard.quadrant import Field, quadrant
 from app.dashboard.settings import ROWS_A_PAGE
 from app.output import show as shown
 from graphstore.errors import NotFoundError
@@ -21,16 +23,35 @@ QUADRANTS = {
     "content": SERIES_COLOURS[0],
     "structural": BAD,
 }
-MEANINGS = {
-    "sound": "succeeded, much like the ways that work",
-    "lucky": "succeeded, unlike the ways that work",
-    "content": "failed, though built like the ways that work: look at what was said",
-    "structural": "failed, unlike the ways that work: look at who did what in which order",
-}
+FIELDS = (
+    Field("lucky", 0, 0, QUADRANTS["lucky"], "It worked: another way, or good luck."),
+    Field("sound", 1, 0, QUADRANTS["sound"], "It worked as others did."),
+    Field("structural", 0, 1, QUADRANTS["structural"], "Look at who did what in which order."),
+    Field("content", 1, 1, QUADRANTS["content"], "Built well: look at what was said."),
+)
+FAILED_COLUMNS = (
+    "task",
+    "method",
+    "diagnosis",
+    "forest_match",
+    "threshold",
+    "best_similarity",
+    "parts_at",
+    "parts_agent",
+    "parts_action",
+    "missing",
+    "extra",
+    "mistake_step",
+    "mistake_agent",
+    "run",
+    "best_reference",
+)
 DRAWN_NODES = 200
 """Nodes up to which a reference is drawn among the others."""
+LEAST_SCALE = 0.6
+"""How far a drawing is shrunk at most."""
 STRATEGIES = {
-    "parts_at": "where the run parts from its best reference",
+    "parts_at": "where it parts from its reference",
     "parts_after": "the action before that",
     "random": "any action",
     "first": "the first action",
@@ -78,18 +99,25 @@ def _list(page: Page) -> None:
         found,
         "forests",
         about="Reference forests; pick one to open it",
-        hidden=("forest_set", "configuration_hash"),
+        hidden=("forest", "forest_set", "configuration_hash"),
         on_pick=lambda row: page.go(forest=row["forest"]),
     )
-    titles = {f"{row['level']}: {row['name']}": row["forest"] for row in found.records()}
+    choice_form(
+        "Forest",
+        "Open",
+        _titles(found.records()),
+        "forest",
+        lambda forest: page.go(forest=forest),
+    )
 
-    def open_forest() -> None:
-        if st.session_state["chosen-forest"]:
-            page.go(forest=titles[st.session_state["chosen-forest"]])
 
-    with st.form("open-forest", border=False):
-        st.selectbox("Open", list(titles), index=None, key="chosen-forest")
-        st.form_submit_button("Open", on_click=open_forest)
+def _titles(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Forests by level and name; two of one name are told apart by their ids."""
+    names = [f"{row['level']}: {row['name']}" for row in rows]
+    return {
+        name if names.count(name) == 1 else f"{name} ({row['forest'][-6:]})": row["forest"]
+        for name, row in zip(names, rows, strict=True)
+    }
 
 
 def _forest(page: Page, forest: str) -> None:
@@ -124,19 +152,25 @@ def _forest(page: Page, forest: str) -> None:
 
 def _references(page: Page, rows: list[dict[str, Any]]) -> None:
     page.heading("References")
-    columns = st.columns(2)
-    for place, row in enumerate(rows):
-        with columns[place % 2]:
-            page.text(
-                f"{row['method'] or row['task']}: {row['nodes']} nodes, weight "
-                f"{shown(row['weight'])}"
-            )
-            if row["nodes"] > DRAWN_NODES:
-                page.soft("Too large to be drawn among others; open it.")
-            else:
-                drawn = action_graph(page.graph(row["reference"]))
-                page.card(drawn.figure, f"reference-{place}")
-            page.link("runs", "Open it", run=row["reference"])
+    for place in range(0, len(rows), 2):
+        for column, row in zip(st.columns(2), rows[place : place + 2], strict=False):
+            with column:
+                _reference(page, row)
+
+
+def _reference(page: Page, row: dict[str, Any]) -> None:
+    page.text(
+        f"{row['method'] or row['task']}: {row['nodes']} nodes, weight {shown(row['weight'])}"
+    )
+    if row["nodes"] > DRAWN_NODES:
+        page.soft("Too large to be drawn among others; open it.")
+    else:
+        drawn = action_graph(page.graph(row["reference"])).figure
+        # A long one is scrolled: shrunk into half a page its letters are lost.
+        page.card(
+            drawn, f"reference-{row['reference']}", least=round(drawn.width * LEAST_SCALE)
+        )
+    page.link("runs", "Open it", run=row["reference"])
 
 
 def _beside(page: Page, forest: str, head: dict[str, Any]) -> None:
@@ -186,6 +220,7 @@ def _beside(page: Page, forest: str, head: dict[str, Any]) -> None:
         hidden=("configuration_hash",),
         on_pick=lambda row: page.go(run=row["run"], best=row["best_reference"]),
     )
+    choice_form("Run", "Choose", _runs(rows), "beside", lambda pair: page.go(**pair))
     run, best = page.value("run"), page.value("best")
     if run is not None:
         page.link("runs", f"Open {run}", run=run)
@@ -196,24 +231,42 @@ def _beside(page: Page, forest: str, head: dict[str, Any]) -> None:
 
 
 def _diagnosis(page: Page) -> None:
-    heads = connection.report_heads("diagnosis")
-    if not heads:
-        page.empty(
-            "no runs have been diagnosed yet: it takes reference forests and runs whose "
-            "outcome is known",
-            command="masgraph forest build && masgraph forest diagnose",
-        )
+    report = chosen_report(
+        page,
+        "diagnosis",
+        empty="no runs have been diagnosed yet: it takes reference forests and runs whose "
+        "outcome is known",
+        command="masgraph forest build && masgraph forest diagnose",
+    )
+    if report is None:
         return
-    titles = {f"{head.name} ({head.report[-6:]})": head.report for head in heads}
-    chosen = page.choose("Report", list(titles), "report", any=None)
-    document = connection.report(titles[chosen or next(iter(titles))]).document
+    document = report.document
     methods = document["methods"]
+    names = [named(row["method"]) for row in methods]
+    chosen = page.choose("Method", names, "method")
+    counted = [row for row, name in zip(methods, names, strict=True) if chosen in (None, name)]
+    page.figure(
+        quadrant(
+            f"Runs of {chosen or 'all methods'} by diagnosis",
+            FIELDS,
+            {name: sum(row[name] for row in counted) for name in QUADRANTS},
+        ),
+        "quadrant",
+    )
+    undecided = sum(row["runs"] for row in counted) - sum(
+        row[name] for row in counted for name in QUADRANTS
+    )
+    if undecided:
+        page.soft(
+            f"{undecided:,} more runs have no diagnosis: their outcome is not known, or no "
+            "forest of theirs says how alike is alike."
+        )
     page.figure(
         charts.stacked(
             "Runs by diagnosis",
             [
                 (
-                    row["method"] or "no method",
+                    named(row["method"]),
                     {name: float(row[name]) for name in QUADRANTS},
                 )
                 for row in methods
@@ -222,16 +275,8 @@ def _diagnosis(page: Page) -> None:
         ),
         "quadrants",
     )
-    for name, meaning in MEANINGS.items():
-        page.soft(f"{name}: {meaning}.")
     page.table(
-        [
-            {
-                name: row[name]
-                for name in ("method", "runs", "compared", *QUADRANTS, "undecided")
-            }
-            for row in methods
-        ],
+        rows_of(methods, ("method", "runs", "compared", *QUADRANTS, "undecided")),
         "diagnosis",
         about="Number of runs of each method by diagnosis",
     )
@@ -248,38 +293,30 @@ def _failed(page: Page, document: dict[str, Any]) -> None:
     if document["failed_count"] > len(rows):
         page.soft(f"The first {len(rows):,} of {document['failed_count']:,}.")
     page.table(
-        [
-            {
-                name: row[name]
-                for name in (
-                    "run",
-                    "task",
-                    "method",
-                    "diagnosis",
-                    "forest_match",
-                    "threshold",
-                    "best_similarity",
-                    "best_reference",
-                    "parts_at",
-                    "parts_agent",
-                    "parts_action",
-                    "missing",
-                    "extra",
-                    "mistake_step",
-                    "mistake_agent",
-                )
-            }
-            for row in rows
-        ],
+        rows_of(rows, FAILED_COLUMNS),
         "failed",
         about="Failed runs beside their best references; pick one to see both",
         on_pick=lambda row: page.go(run=row["run"], best=row["best_reference"]),
     )
+    choice_form("Failed run", "Choose", _runs(rows), "failed", lambda pair: page.go(**pair))
     run, best = page.value("run"), page.value("best")
     if run is not None and best is not None:
         page.link(
             "compare", f"{run} beside its reference", part="Two runs", one=run, other=best
         )
+
+
+def _runs(rows: list[dict[str, Any]]) -> dict[str, dict[str, str | None]]:
+    """Runs with their best references, by a title."""
+    found = {}
+    for row in rows:
+        whose = named(row["method"])
+        title = whose if "task" not in row else f"{row['task']}, {whose}"
+        found[f"{title} ({row['run'][-6:]})"] = {
+            "run": row["run"],
+            "best": row["best_reference"],
+        }
+    return found
 
 
 def _mistakes(page: Page, document: dict[str, Any]) -> None:

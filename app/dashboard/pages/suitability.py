@@ -4,7 +4,7 @@ from typing import Any
 
 from app.dashboard import charts
 from app.dashboard.page import Page
-from app.dashboard.pages.stored import chosen_report
+from app.dashboard.pages.stored import choice_form, chosen_report
 from app.output import show as shown
 
 COLUMNS = (
@@ -72,10 +72,21 @@ def show(page: Page) -> None:
         hidden=("task_id",),
         on_pick=lambda row: page.go(task=row["task_id"]),
     )
+    choice_form(
+        "Task",
+        "Choose",
+        {_title(one): one["task_id"] for one in tasks},
+        "task",
+        lambda task: page.go(task=task),
+    )
     task = page.value("task")
     if task is not None:
         told = next((one["task"] for one in tasks if one["task_id"] == task), task)
         page.link("compare", f"Compare two runs of {told}", part="Two runs", task=task)
+
+
+def _title(task: dict[str, Any]) -> str:
+    return task["task"] if task["dataset"] is None else f"{task['task']} ({task['dataset']})"
 
 
 def _draw(page: Page, tasks: list[dict[str, Any]]) -> None:
