@@ -161,6 +161,7 @@ def flow_metrics(
 def _distances_by_levels(successors: Sequence[Sequence[int]]) -> Distances:
     """Widens the set that each vertex reaches by one edge at a time; sets are integers."""
     within = [1 << vertex for vertex in range(len(successors))]
+    everything = (1 << len(successors)) - 1
     active = [vertex for vertex, targets in enumerate(successors) if targets]
     pairs = total = level = 0
     while active:
@@ -178,7 +179,7 @@ def _distances_by_levels(successors: Sequence[Sequence[int]]) -> Distances:
         for vertex, reached in wider.items():
             within[vertex] = reached
         # A vertex that gained nothing at this level has reached all it ever will.
-        active = list(wider)
+        active = [vertex for vertex, reached in wider.items() if reached != everything]
     return Distances(pairs, total)
 
 

@@ -364,12 +364,10 @@ def forest_match(similarities: Sequence[float], weights: Sequence[float]) -> flo
     Returns:
         0 to 1; None where no weight is left.
     """
-    known = [
-        (weight, value)
-        for weight, value in zip(weights, similarities, strict=True)
-        if not math.isnan(value)
-    ]
-    total = math.fsum(weight for weight, _ in known)
+    known = list(zip(weights, similarities, strict=True))
+    if any(map(math.isnan, similarities)):
+        known = [(weight, value) for weight, value in known if not math.isnan(value)]
+    total = math.fsum([weight for weight, _ in known])
     if not total > 0.0:
         return None
-    return math.fsum(weight * value for weight, value in known) / total
+    return math.fsum([weight * value for weight, value in known]) / total

@@ -11,7 +11,7 @@ it leaves open is said where it is chosen.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from analytics.diagnosis import diagnose
 from analytics.forest import (
@@ -32,9 +32,10 @@ from analytics.panel import (
     Evaluation,
     PanelConfiguration,
     PanelRow,
-    evaluate_graph,
+    panel_values,
 )
-from analytics.similarity.forest import ForestMeasure
+from analytics.positions import Positions
+from analytics.similarity.forest import ForestMeasure, ForestReferences
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph
 
@@ -97,6 +98,7 @@ class ForestScorer:
         self._features = {graph.id: self.measure.prepare(graph) for graph in graphs}
         self._by_key = {one.key.identity: one for one in forests.forests}
         self._ids = {name: forests.forest_id(one.key) for name, one in self._by_key.items()}
+        self._for_strangers: dict[tuple[str, ...], _Comparison] = {}
         self.levels = checked_levels(levels)
         wanted = {name for one in forests.forests for name in one.graph_ids}
         self.missing = tuple(sorted(wanted - set(self._features)))
@@ -110,39 +112,38 @@ class ForestScorer:
             graph: It is never compared with itself
                 (:meth:`analytics.forest.ReferenceForest.references_for`).
         """
-        for level in self.levels:
-            identity = identity_at(graph, level)
-            forest = None if identity is None else self._by_key.get(identity)
-            if forest is None:
-                continue
-            left = tuple(
-                one for one in forest.references_for(graph.id) if one[0] in self._features
-            )
-            if left:
-                return forest, left
-        return None
+        found = self._nearest(graph)
+        return None if found is None else (found.forest, found.left)
 
-    def score(self, graph: CollaborationGraph) -> ForestScore:
+    def score(
+        self, graph: CollaborationGraph, positions: Positions | None = None
+    ) -> ForestScore:
         """How close a graph is to the forest nearest to it (ForestBench, FM and best).
 
         FM(G, F) = sum_k w_k sim(G, G_k) / sum_k w_k; the best similarity is the largest.
+
+        Args:
+            graph: A run or a decomposition.
+            positions: Of this graph, where they have been read; read here where None.
         """
-        found = self.forest_for(graph)
+        found = self._nearest(graph)
         if found is None:
             return ForestScore()
-        forest, left = found
-        weights = [weight for _, weight in left]
-        features = self.measure.prepare(graph)
-        others = [self._features[name] for name, _ in left]
+        forest, left, weights = found.forest, found.left, found.weights
         parts: dict[str, float | None] = {}
         if isinstance(self.measure, ForestMeasure):
-            measured = [self.measure.parts(features, other) for other in others]
-            similarities = [_nan(self.measure.combine(one)) for one in measured]
-            for part in ("node", "edge", "topology"):
-                values = [_nan(getattr(one, part)) for one in measured]
-                parts[f"{part}_match"] = forest_match(values, weights)
+            columns = self.measure.beside(
+                self.measure.prepare(graph, positions), found.references
+            )
+            similarities = columns.similarity
+            parts = {
+                "node_match": forest_match(columns.node, weights),
+                "edge_match": forest_match(columns.edge, weights),
+                "topology_match": forest_match(columns.topology, weights),
+            }
         else:
-            similarities = self.measure.matrix([features], others)[0].tolist()
+            features = self.measure.prepare(graph)
+            similarities = self.measure.matrix([features], found.references)[0].tolist()
         match = forest_match(similarities, weights)
         known = [
             (-value, name)
@@ -163,6 +164,58 @@ class ForestScorer:
             **parts,
         )
 
+    def _nearest(self, graph: CollaborationGraph) -> "_Comparison | None":
+        for level in self.levels:
+            identity = identity_at(graph, level)
+            forest = None if identity is None else self._by_key.get(identity)
+            if identity is None or forest is None:
+                continue
+            comparison = self._for_strangers.get(identity)
+            if comparison is None:
+                comparison = self._for_strangers[identity] = self._comparison(forest, None)
+            if graph.id in comparison.members:
+                comparison = self._comparison(forest, graph.id)
+            if comparison.left:
+                return comparison
+        return None
+
+    def _comparison(self, forest: ReferenceForest, graph: str | None) -> "_Comparison":
+        """What a graph is compared with; where None, one that is no part of the forest."""
+        left = tuple(
+            one for one in forest.references_for(graph or "") if one[0] in self._features
+        )
+        features = [self._features[name] for name, _ in left]
+        return _Comparison(
+            forest=forest,
+            members=frozenset(name for one in forest.references for name in one.copies),
+            left=left,
+            weights=[weight for _, weight in left],
+            references=(
+                ForestReferences(features)
+                if isinstance(self.measure, ForestMeasure)
+                else features
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A forest's references, laid out for comparing.
+
+    Attributes:
+        forest: The forest.
+        members: Graphs that are a reference or a copy of one, and must be left out.
+        left: Ids of the references, with weights.
+        weights: These weights alone.
+        references: What the measure compares with.
+    """
+
+    forest: ReferenceForest
+    members: frozenset[str]
+    left: tuple[tuple[str, float], ...]
+    weights: list[float]
+    references: Any
+
 
 def checked_levels(levels: Iterable[Level] | None) -> tuple[Level, ...]:
     """Levels in the order in which they are tried; all where None.
@@ -175,10 +228,6 @@ def checked_levels(levels: Iterable[Level] | None) -> tuple[Level, ...]:
     if unknown:
         raise UsageError(f"there is no level {unknown[0]!r}; choose among {', '.join(LEVELS)}")
     return tuple(level for level in LEVELS if level in wanted)
-
-
-def _nan(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 @dataclass(frozen=True)
@@ -312,12 +361,13 @@ def forest_row(
     Raises:
         UsageError: The graph is a decomposition: nobody has acted in it yet.
     """
-    row = evaluate_graph(graph, configuration)
+    read = Positions(graph)
+    values = panel_values(graph, configuration, positions=read)
     uptake = None if cosines is None else information_uptake(graph, cosines)
-    efficiency = topology_efficiency(graph)
-    score = ForestScore() if scorer is None else scorer.score(graph)
+    efficiency = topology_efficiency(graph, read)
+    score = ForestScore() if scorer is None else scorer.score(graph, read)
     return ForestPanelRow(
-        **{field.name: getattr(row, field.name) for field in fields(PanelRow)},
+        **values,
         information_uptake=None if uptake is None else uptake.value,
         uptake_edges=None if uptake is None else uptake.edges,
         parallelism=efficiency.parallelism,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from analytics.positions import Positions
 from graphstore.model import CollaborationGraph
 
 
@@ -115,7 +116,9 @@ def _row_products(ones: Any, others: Any) -> Any:
     return numpy.asarray(products.sum(axis=1)).ravel()
 
 
-def topology_efficiency(graph: CollaborationGraph) -> TopologyEfficiency:
+def topology_efficiency(
+    graph: CollaborationGraph, positions: Positions | None = None
+) -> TopologyEfficiency:
     """The graph's parallelism, carried by each active agent (ForestBench names it so).
 
     ForestBench does not say what parallelism is. Here it is work over span: the number of
@@ -126,13 +129,11 @@ def topology_efficiency(graph: CollaborationGraph) -> TopologyEfficiency:
 
     Args:
         graph: A run or a decomposition.
+        positions: Of this graph, where they have been read; read here where None.
     """
-    active = len({node.agent for node in graph.nodes if node.agent is not None})
+    read = positions or Positions(graph)
+    active = read.active_agents
     if not graph.nodes:
         return TopologyEfficiency(None, active, None)
-    longest = {node.id: 1 for node in graph.nodes}
-    # Edges stand in the order of their sources, which point forward: a source is final.
-    for edge in graph.edges:
-        longest[edge.target] = max(longest[edge.target], longest[edge.source] + 1)
-    parallelism = len(graph.nodes) / max(longest.values())
+    parallelism = len(graph.nodes) / read.depth
     return TopologyEfficiency(parallelism, active, parallelism / active if active else None)

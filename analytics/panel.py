@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_type_hints
 
 from analytics.flow_metrics import digraph_metrics
+from analytics.positions import Positions
 from analytics.projection import (
     ALL_AGENT_KINDS,
     PROJECTIONS,
@@ -215,6 +216,9 @@ class Evaluation:
         return tuple(_summary(rows, self.metrics) for _, rows in sorted(groups.items()))
 
 
+_DEFAULTS = PanelConfiguration()
+
+
 def evaluate_graph(
     graph: CollaborationGraph, configuration: PanelConfiguration | None = None
 ) -> PanelRow:
@@ -227,52 +231,82 @@ def evaluate_graph(
     Raises:
         UsageError: The graph is a decomposition: nobody has acted in it yet.
     """
-    options = configuration or PanelConfiguration()
+    return PanelRow(**panel_values(graph, configuration))
+
+
+def panel_values(
+    graph: CollaborationGraph,
+    configuration: PanelConfiguration | None = None,
+    *,
+    positions: Positions | None = None,
+) -> dict[str, Any]:
+    """The metrics of one run by name: the fields of :class:`PanelRow`.
+
+    Args:
+        graph: A run.
+        configuration: Options; the defaults where None.
+        positions: Of this graph, where they have been read; read here where None.
+
+    Raises:
+        UsageError: The graph is a decomposition: nobody has acted in it yet.
+    """
+    options = configuration or _DEFAULTS
     if graph.kind != "run":
         raise UsageError(f"{graph.id} is a {graph.kind}; only runs can be evaluated")
-    projected = project(graph, options.projection, agent_kinds=options.agent_kinds)
+    read = positions or Positions(graph)
+    projected = project(
+        graph, options.projection, agent_kinds=options.agent_kinds, positions=read
+    )
     executed = digraph_metrics(projected.graph, projected.sent)
     allowed = None
     if graph.organization is not None:
         allowed = digraph_metrics(permitted(graph.organization))
     use = None if options.projection == "action" else route_use(graph, projected.graph)
     redundancy = content_redundancy(graph)
+    task, method, outcome = graph.task, graph.method, graph.outcome
     edges, inferred = len(graph.edges), graph.inferred_edges
-    return PanelRow(
-        run=graph.id,
-        name=graph.name,
-        task=graph.task.name,
-        task_id=graph.task.id,
-        method=None if graph.method is None else graph.method.name,
-        method_id=None if graph.method is None else graph.method.id,
-        success=graph.outcome.success,
-        score=graph.outcome.score,
-        density=executed.density,
-        reachable_pair_fraction=executed.reachable_pair_fraction,
-        average_path_length=executed.average_path_length,
-        normalized_source_entropy=executed.normalized_source_entropy,
-        permitted_density=None if allowed is None else allowed.density,
-        permitted_reachable_pair_fraction=(
+    tokens_in, tokens_out = outcome.tokens_in, outcome.tokens_out
+    if tokens_in is None:
+        tokens_in = _sum([node.tokens_in for node in graph.nodes])
+    if tokens_out is None:
+        tokens_out = _sum([node.tokens_out for node in graph.nodes])
+    return {
+        "run": graph.id,
+        "name": graph.name,
+        "task": task.name,
+        "task_id": task.id,
+        "method": None if method is None else method.name,
+        "method_id": None if method is None else method.id,
+        "success": outcome.success,
+        "score": outcome.score,
+        "density": executed.density,
+        "reachable_pair_fraction": executed.reachable_pair_fraction,
+        "average_path_length": executed.average_path_length,
+        "normalized_source_entropy": executed.normalized_source_entropy,
+        "permitted_density": None if allowed is None else allowed.density,
+        "permitted_reachable_pair_fraction": (
             None if allowed is None else allowed.reachable_pair_fraction
         ),
-        permitted_average_path_length=None if allowed is None else allowed.average_path_length,
-        permitted_links_used=None if use is None else use.share_used,
-        unpermitted_links=None if use is None else use.unpermitted,
-        node_validity=node_validity(graph, options.terminal).value,
-        content_redundancy=redundancy.value,
-        actions=len(graph.nodes),
-        agents=len(graph.agents),
-        active_agents=len({node.agent for node in graph.nodes if node.agent is not None}),
-        vertices=executed.vertices,
-        links=executed.edges,
-        messages=executed.messages,
-        edges=edges,
-        inferred_edges=inferred,
-        share_of_inferred_edges=inferred / edges if edges else None,
-        known_contents=redundancy.known,
-        tokens_in=_tokens(graph.outcome.tokens_in, [node.tokens_in for node in graph.nodes]),
-        tokens_out=_tokens(graph.outcome.tokens_out, [node.tokens_out for node in graph.nodes]),
-    )
+        "permitted_average_path_length": (
+            None if allowed is None else allowed.average_path_length
+        ),
+        "permitted_links_used": None if use is None else use.share_used,
+        "unpermitted_links": None if use is None else use.unpermitted,
+        "node_validity": node_validity(graph, options.terminal, positions=read).value,
+        "content_redundancy": redundancy.value,
+        "actions": len(graph.nodes),
+        "agents": len(graph.agents),
+        "active_agents": read.active_agents,
+        "vertices": executed.vertices,
+        "links": executed.edges,
+        "messages": executed.messages,
+        "edges": edges,
+        "inferred_edges": inferred,
+        "share_of_inferred_edges": inferred / edges if edges else None,
+        "known_contents": redundancy.known,
+        "tokens_in": tokens_in,
+        "tokens_out": tokens_out,
+    }
 
 
 def evaluate(
@@ -287,13 +321,11 @@ def evaluate(
     Raises:
         UsageError: One of the graphs is a decomposition.
     """
-    options = configuration or PanelConfiguration()
+    options = configuration or _DEFAULTS
     return Evaluation(options, tuple([evaluate_graph(graph, options) for graph in graphs]))
 
 
-def _tokens(total: int | None, parts: list[int | None]) -> int | None:
-    if total is not None:
-        return total
+def _sum(parts: list[int | None]) -> int | None:
     known = [part for part in parts if part is not None]
     return sum(known) if known else None
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from analytics.positions import Positions
 from graphstore.errors import UsageError
 from graphstore.model import AGENT_KINDS, AgentKind, CollaborationGraph, Organization
 
@@ -112,6 +113,7 @@ def project(
     name: ProjectionName = "exchange",
     *,
     agent_kinds: Iterable[AgentKind] = ALL_AGENT_KINDS,
+    positions: Positions | None = None,
 ) -> Projection:
     """The simple directed graph of what was executed.
 
@@ -125,6 +127,7 @@ def project(
         graph: A run; for ``action`` a decomposition too.
         name: The reading of an executed edge.
         agent_kinds: Agents of other kinds are left out with all that they sent and got.
+        positions: Of this graph, where they have been read; read here where None.
 
     Raises:
         UsageError: The name or a kind is unknown.
@@ -136,15 +139,10 @@ def project(
     kinds = set(agent_kinds)
     if not kinds <= set(AGENT_KINDS):
         raise UsageError(f"unknown kinds of agents: {sorted(kinds - set(AGENT_KINDS))}")
+    read = positions or Positions(graph)
     if name == "action":
-        index = {node.id: node.index for node in graph.nodes}
-        return Projection(
-            name,
-            SimpleDigraph.of(
-                index, [(index[edge.source], index[edge.target]) for edge in graph.edges]
-            ),
-            None,
-        )
+        edges = zip(read.sources, read.targets, strict=True)
+        return Projection(name, SimpleDigraph.of(read.index, edges), None)
     position = {
         agent: place
         for place, agent in enumerate(
@@ -152,19 +150,21 @@ def project(
         )
     }
     vertices = (*position, *_unplayed_units(graph))
-    targets: list[set[int]] = [set() for _ in vertices]
-    senders: dict[str, int] = {}
+    # An action that nobody owns, or an agent that is no vertex, has no position.
+    owners = [None if agent is None else position.get(agent) for agent in read.agents]
+    receivers = [0] * len(owners)
     if name != "consumption":
-        _deliveries(graph, position, targets, senders)
+        _delivered(graph, position, receivers)
     if name != "message":
-        _consumptions(graph, position, targets, senders)
+        _consumed(read, owners, receivers)
+    targets = [0] * len(vertices)
     sent = [0] * len(vertices)
-    for sender in senders.values():
-        sent[sender] += 1
+    for owner, found in zip(owners, receivers, strict=True):
+        if owner is not None and (others := found & ~(1 << owner)):
+            targets[owner] |= others
+            sent[owner] += 1
     return Projection(
-        name,
-        SimpleDigraph(vertices, tuple([tuple(sorted(found)) for found in targets])),
-        tuple(sent),
+        name, SimpleDigraph(vertices, tuple([_members(bits) for bits in targets])), tuple(sent)
     )
 
 
@@ -215,45 +215,35 @@ def _unplayed_units(graph: CollaborationGraph) -> tuple[str, ...]:
     return tuple([unit.id for unit in graph.organization.units if unit.id not in played])
 
 
-def _deliveries(
-    graph: CollaborationGraph,
-    position: dict[str, int],
-    targets: list[set[int]],
-    senders: dict[str, int],
+def _delivered(
+    graph: CollaborationGraph, position: dict[str, int], receivers: list[int]
 ) -> None:
+    """Adds to each node's receivers, as a set of bits, those whom it was delivered to."""
     # A broadcast repeats its list of recipients with every message.
-    known: dict[tuple[int, tuple[str, ...]], bool] = {}
-    for node in graph.nodes:
-        if not node.recipients or node.agent is None:
-            continue
-        sender = position.get(node.agent)
-        if sender is None:
-            continue
-        key = (sender, node.recipients)
-        delivered = known.get(key)
-        if delivered is None:
-            receivers = {
-                position[recipient] for recipient in node.recipients if recipient in position
-            } - {sender}
-            targets[sender] |= receivers
-            delivered = known[key] = bool(receivers)
-        if delivered:
-            senders[node.id] = sender
+    known: dict[tuple[str, ...], int] = {(): 0}
+    for place, recipients in enumerate([node.recipients for node in graph.nodes]):
+        found = known.get(recipients)
+        if found is None:
+            found = 0
+            for recipient in recipients:
+                if recipient in position:
+                    found |= 1 << position[recipient]
+            known[recipients] = found
+        receivers[place] |= found
 
 
-def _consumptions(
-    graph: CollaborationGraph,
-    position: dict[str, int],
-    targets: list[set[int]],
-    senders: dict[str, int],
-) -> None:
-    owner = {
-        node.id: position[node.agent]
-        for node in graph.nodes
-        if node.agent is not None and node.agent in position
-    }
-    for edge in graph.edges:
-        sender, receiver = owner.get(edge.source), owner.get(edge.target)
-        if sender is not None and receiver is not None and sender != receiver:
-            targets[sender].add(receiver)
-            senders[edge.source] = sender
+def _consumed(read: Positions, owners: list[int | None], receivers: list[int]) -> None:
+    """Adds to each node's receivers, as a set of bits, those who consumed its output."""
+    bits = [0 if owner is None else 1 << owner for owner in owners]
+    for source, target in zip(read.sources, read.targets, strict=True):
+        receivers[source] |= bits[target]
+
+
+def _members(bits: int) -> tuple[int, ...]:
+    """The positions of the bits that are set, ascending."""
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return tuple(found)

@@ -6,6 +6,7 @@ Source: ForestBench. It leaves open which nodes are terminal; the choices are na
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from analytics.positions import Positions
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph
 
@@ -86,19 +87,23 @@ def terminal_nodes(
 
 
 def node_validity(
-    graph: CollaborationGraph, terminal: TerminalName = "answers"
+    graph: CollaborationGraph,
+    terminal: TerminalName = "answers",
+    *,
+    positions: Positions | None = None,
 ) -> NodeValidity:
     """Share of non-terminal nodes with at least one outgoing edge (ForestBench, NV).
 
     Args:
         graph: A run or a decomposition.
         terminal: Which nodes are terminal (:func:`terminal_nodes`).
+        positions: Of this graph, where they have been read; read here where None.
     """
-    ends = terminal_nodes(graph, terminal)
-    sources = {edge.source for edge in graph.edges}
+    read = positions or Positions(graph)
+    index = read.index
+    ends = {index[node] for node in terminal_nodes(graph, terminal) if node in index}
     return NodeValidity(
-        consumed=len(sources - ends),
-        non_terminal=sum(node.id not in ends for node in graph.nodes),
+        consumed=len(set(read.sources) - ends), non_terminal=len(read.index) - len(ends)
     )
 
 

@@ -5,13 +5,16 @@ sim(G, G') = alpha s_node + beta s_edge + gamma s_topo. Its constants and the ex
 the three parts are not public; those here are ours, named, and stored with every result.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from analytics.positions import Positions
+from analytics.similarity.bit_counts import BitCounts, shared_count
 from analytics.similarity.measure import Configured
-from analytics.similarity.outline import DEFAULT_LABELS, check_labels, levels, outline
+from analytics.similarity.outline import DEFAULT_LABELS, LABELS, check_labels
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph
 
@@ -100,58 +103,81 @@ class ForestMeasure(Configured):
                 "alpha, beta and gamma must be finite numbers of at least 0, one of them above"
             )
 
-    def prepare(self, graph: CollaborationGraph) -> ForestFeatures:
-        """Counts of labels and of pairs, and sizes."""
-        seen = outline(graph, self.labels)
-        labels = seen.labels
+    def prepare(
+        self, graph: CollaborationGraph, positions: Positions | None = None
+    ) -> ForestFeatures:
+        """Counts of labels and of pairs, and sizes.
+
+        Args:
+            graph: A run or a decomposition.
+            positions: Of this graph, where they have been read; read here where None.
+        """
+        read = positions or Positions(graph)
+        labels = LABELS[self.labels](graph.nodes)
+        label_of = labels.__getitem__
         edges: Counter[tuple[str, ...]] = Counter(
-            [(labels[one], labels[other]) for one, other in seen.edges]
+            zip(map(label_of, read.sources), map(label_of, read.targets), strict=True)
         )
-        for one, other in seen.couplings:
-            first, second = sorted((labels[one], labels[other]))
+        for pair in graph.couplings:
+            first, second = sorted(
+                (labels[read.index[pair.source]], labels[read.index[pair.target]])
+            )
             edges[first, COUPLING, second] += 1
-        level = levels(len(labels), seen.edges)
         return ForestFeatures(
             nodes=dict(Counter(labels)),
             edges=dict(edges),
             sizes=(
                 len(labels),
-                len(seen.edges) + len(seen.couplings),
-                max(level, default=-1) + 1,
-                max(Counter(level).values(), default=0),
+                len(read.sources) + len(graph.couplings),
+                read.depth,
+                max(Counter(read.levels).values(), default=0),
             ),
         )
 
     def parts(self, one: ForestFeatures, other: ForestFeatures) -> ForestParts:
         """The three parts for two prepared graphs."""
-        ratios = 0.0
-        known = 0
-        for here, there in zip(one.sizes, other.sizes, strict=True):
-            if here or there:
-                ratios += here / there if here < there else there / here
-                known += 1
         return ForestParts(
             node=overlap(one.nodes, other.nodes, one.sizes[0] + other.sizes[0]),
             edge=overlap(one.edges, other.edges, one.sizes[1] + other.sizes[1]),
-            topology=ratios / known if known else None,
+            topology=_mean_ratio(one.sizes, other.sizes),
         )
 
-    def combine(self, parts: ForestParts) -> float | None:
+    def combine(
+        self, node: float | None, edge: float | None, topology: float | None
+    ) -> float | None:
         """The weighted mean of the parts that are defined; None where no weight is left."""
         total = weights = 0.0
-        for weight, value in (
-            (self.alpha, parts.node),
-            (self.beta, parts.edge),
-            (self.gamma, parts.topology),
-        ):
-            if value is not None:
-                total += weight * value
-                weights += weight
+        if node is not None:
+            total += self.alpha * node
+            weights += self.alpha
+        if edge is not None:
+            total += self.beta * edge
+            weights += self.beta
+        if topology is not None:
+            total += self.gamma * topology
+            weights += self.gamma
         return total / weights if weights else None
 
     def similarity(self, one: ForestFeatures, other: ForestFeatures) -> float | None:
         """The sum for two prepared graphs, 0 to 1; None where neither has a node."""
-        return self.combine(self.parts(one, other))
+        parts = self.parts(one, other)
+        return self.combine(parts.node, parts.edge, parts.topology)
+
+    def beside(self, one: ForestFeatures, references: "ForestReferences") -> "ForestColumns":
+        """The parts and the sum for one prepared graph and each of several references."""
+        node, edge, topology = parts = references.parts(one)
+        weights = self.alpha + self.beta + self.gamma
+        sums = [
+            (self.alpha * here + self.beta * there + self.gamma * shape) / weights
+            for here, there, shape in zip(*parts, strict=True)
+        ]
+        if any(map(math.isnan, sums)):
+            # Somewhere a part is not defined: its weight falls away.
+            sums = [
+                _nan(self.combine(*[None if math.isnan(value) else value for value in values]))
+                for values in zip(*parts, strict=True)
+            ]
+        return ForestColumns(node, edge, topology, sums)
 
     def matrix(
         self, ones: Sequence[ForestFeatures], others: Sequence[ForestFeatures] | None = None
@@ -192,6 +218,70 @@ class ForestMeasure(Configured):
         return result
 
 
+@dataclass(frozen=True, slots=True)
+class ForestColumns:
+    """One graph beside several references; one entry a reference, NaN where not defined.
+
+    Attributes:
+        node: As in :class:`ForestParts`.
+        edge: Likewise.
+        topology: Likewise.
+        similarity: The sum.
+    """
+
+    node: list[float]
+    edge: list[float]
+    topology: list[float]
+    similarity: list[float]
+
+
+class ForestReferences:
+    """Several prepared graphs, laid out so that one more is compared with all at once.
+
+    Args:
+        features: What :meth:`ForestMeasure.prepare` made of them.
+    """
+
+    def __init__(self, features: Sequence[ForestFeatures]) -> None:
+        self._nodes = BitCounts([one.nodes for one in features])
+        self._edges = BitCounts([one.edges for one in features])
+        self._sizes = [one.sizes for one in features]
+
+    def parts(self, one: ForestFeatures) -> tuple[list[float], list[float], list[float]]:
+        """s_node, s_edge and s_topo for each reference; NaN where not defined."""
+        nodes, edges = one.sizes[:2]
+        return (
+            [
+                shared / (nodes + there[0] - shared) if nodes or there[0] else math.nan
+                for shared, there in zip(
+                    self._nodes.shared(one.nodes), self._sizes, strict=True
+                )
+            ],
+            [
+                shared / (edges + there[1] - shared) if edges or there[1] else math.nan
+                for shared, there in zip(
+                    self._edges.shared(one.edges), self._sizes, strict=True
+                )
+            ],
+            [_nan(_mean_ratio(one.sizes, there)) for there in self._sizes],
+        )
+
+
+def _mean_ratio(ones: Sequence[int], others: Sequence[int]) -> float | None:
+    """s_topo: the mean of smaller over larger, of the sizes that one of the two has."""
+    ratios = 0.0
+    known = 0
+    for here, there in zip(ones, others, strict=True):
+        if here or there:
+            ratios += here / there if here < there else there / here
+            known += 1
+    return ratios / known if known else None
+
+
+def _nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
 def _size_ratios(left: Any, right: Any) -> Any:
     """s_topo of all pairs of sizes; shapes (n, 4) and (m, 4) to (n, m), NaN where none is."""
     import numpy
@@ -223,12 +313,6 @@ def overlap(one: Mapping[Any, int], other: Mapping[Any, int], total: int) -> flo
     """
     if not total:
         return None
-    if len(other) < len(one):
-        one, other = other, one
-    shared = 0
-    for key, count in one.items():
-        there = other.get(key)
-        if there is not None:
-            shared += count if count < there else there
+    shared = shared_count(one, other)
     # Maximum and minimum of two numbers add up to their sum.
     return shared / (total - shared)

@@ -1,14 +1,25 @@
 """What the measures read of a graph: labels, edges and couplings by position, no ids."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph, Node
 
+
+class _Joined(dict[tuple[str, str], str]):
+    """Role and kind as one label. There are few of them: each is put together once."""
+
+    def __missing__(self, names: tuple[str, str]) -> str:
+        label = self[names] = "/".join(names)
+        return label
+
+
+_JOINED = _Joined()
+
 LABELS: dict[str, Callable[[Sequence[Node]], list[str]]] = {
-    "role/kind": lambda nodes: [f"{node.role}/{node.kind}" for node in nodes],
+    "role/kind": lambda nodes: [_JOINED[node.role, node.kind] for node in nodes],
     "role": lambda nodes: [node.role for node in nodes],
     "kind": lambda nodes: [node.kind for node in nodes],
     "name": lambda nodes: [node.name for node in nodes],
@@ -70,7 +81,7 @@ def outline(
     )
 
 
-def levels(size: int, edges: tuple[tuple[int, int], ...]) -> list[int]:
+def levels(size: int, edges: Iterable[tuple[int, int]]) -> list[int]:
     """The level of each node: the length in edges of the longest path that ends at it.
 
     Args:
