@@ -12,9 +12,23 @@ import msgspec
 
 _CONTENT_STATE = hashlib.blake2b(digest_size=16)
 _ENCODER = msgspec.json.Encoder(order="deterministic")
-_ASCII_SPACES = bytes(32 if code < 128 and chr(code).isspace() else code for code in range(256))
+# ASCII in lower case, its white space as spaces.
+_FOLDED = bytes(
+    32 if code < 128 and chr(code).isspace() else code + 32 if 65 <= code <= 90 else code
+    for code in range(256)
+)
 _ASCII = bytes(range(128))
-_PLAIN_BLOCKS = (("\u0080", "\u00ff"), ("\u2010", "\u2bff"), ("\u4e00", "\u9fff"))
+# Scripts in which no letter joins the one before it; their combining marks are told apart.
+_PLAIN_BLOCKS = (
+    ("\u0080", "\u02ff"),
+    ("\u0370", "\u052f"),
+    ("\u1e00", "\u30ff"),
+    ("\u4e00", "\u9fff"),
+    ("\uac00", "\ud7a3"),
+    ("\ufe0f", "\ufe0f"),
+    ("\U0001f000", "\U0001faff"),
+)
+_MOST_REPLACED = 8
 
 
 def digest(*parts: str | bytes, size: int = 10) -> str:
@@ -84,13 +98,22 @@ def normalize_content(text: str) -> str:
 
 def _normalized(text: str) -> bytes:
     """:func:`normalize_content` in UTF-8, on bytes where that is the same and faster."""
-    plain = text.encode("utf-8", "surrogatepass")
-    if not text.isascii():
+    if text.isascii():
+        plain = text.encode()
+    else:
+        plain = text.encode("utf-8", "surrogatepass")
         others = plain.translate(None, _ASCII).decode("utf-8", "surrogatepass")
-        if not all(map(_stays, set(others))):
+        replaced = [
+            (character, image)
+            for character in set(others)
+            if (image := _image(character)) != character
+        ]
+        if len(replaced) > _MOST_REPLACED or any(image is None for _, image in replaced):
             text = unicodedata.normalize("NFKC", text).casefold()
             return " ".join(text.split()).encode("utf-8", "surrogatepass")
-    plain = plain.lower().translate(_ASCII_SPACES)
+        for character, image in replaced:
+            plain = plain.replace(character.encode(), (image or "").encode())
+    plain = plain.translate(_FOLDED)
     parts = plain.split(b"  ")
     if len(parts) > 1:
         # One search: what is longer than two spaces begins the next part.
@@ -99,17 +122,20 @@ def _normalized(text: str) -> bytes:
 
 
 @cache
-def _stays(character: str) -> bool:
-    """Whether a character past ASCII is normal, folded and no space, whatever stands around it.
+def _image(character: str) -> str | None:
+    """What a character past ASCII becomes, whatever stands around it.
 
-    Only blocks without combining characters: Latin-1, punctuation, symbols, ideographs.
+    Returns:
+        Its normal, folded form with plain spaces; None where that is not certain: its
+        neighbours may matter, or the form would change when it is made again.
     """
-    return (
-        any(first <= character <= last for first, last in _PLAIN_BLOCKS)
-        and unicodedata.normalize("NFKC", character) == character == character.casefold()
-        and not unicodedata.combining(character)
-        and not character.isspace()
-    )
+    if not any(first <= character <= last for first, last in _PLAIN_BLOCKS):
+        return None
+    if unicodedata.combining(unicodedata.normalize("NFKD", character)[0]):
+        return None
+    image = unicodedata.normalize("NFKC", character).casefold()
+    settled = unicodedata.normalize("NFKC", image).casefold() == image
+    return "".join(" " if one.isspace() else one for one in image) if settled else None
 
 
 def content_hash(text: str) -> str:

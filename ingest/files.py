@@ -267,7 +267,7 @@ class LocalFile:
             raise self._error("it is a folder")
         if not stat.S_ISREG(mode):
             raise self._error("it is neither a file nor a pipe")
-        return open(self.path, "rb", buffering=_READ_AHEAD)  # noqa: PTH123, SIM115
+        return open(self.path, "rb", buffering=_READ_AHEAD)  # noqa: PTH123
 
     def _pipe(self) -> tuple[BinaryIO, bytes]:
         """A named pipe that somebody writes to, and what was read of it already.
