@@ -96,10 +96,10 @@ def read_dropped(
 def remember_report(
     store: GraphStore, report: IngestReport, what: str, *, format: str, content: str
 ) -> None:
-    """Keeps what was rejected and warned of, for whoever looks at the data's health.
+    """Keeps what an ingest rejected, for whoever looks at the data's health.
 
-    Reading the same again under the same options takes its place. Nothing is kept where all
-    went well and nothing was kept before.
+    Reading the same again under the same options takes its place. Nothing is kept where nothing
+    was rejected, unless something was before. Warnings stand in the graphs as well.
 
     Args:
         store: Open for writing.
@@ -110,7 +110,7 @@ def remember_report(
     """
     configuration = {"what": what, "format": format, "content": content}
     is_known = any(head.name == what for head in report_heads(store, KIND))
-    if not (report.rejected or report.warnings or is_known):
+    if not (report.rejected or is_known):
         return
     document = report.to_dict()
     for part in ("rejected", "warnings"):

@@ -77,6 +77,7 @@ def ingest(
     A file's content tells its format. What cannot be read is rejected with its file, record
     and reason; the rest is stored. Reading a folder again changes nothing.
     """
+    from app.drop_jobs import remember_report
     from ingest import pipeline
 
     if keep_content and drop_content:
@@ -99,6 +100,11 @@ def ingest(
                     options=options,
                     progress=shown,
                 )
+                if not (strict and report.rejected):
+                    # The dashboard tells of what was rejected long after this is scrolled away.
+                    remember_report(
+                        graph_store, report, ", ".join(paths), format=format, content=content
+                    )
     if json:
         print_json(report.to_dict())
     elif not quiet:

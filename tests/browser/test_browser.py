@@ -5,13 +5,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from app.dashboard.catalogue import VIEWS
 from graphstore.store import open_store
 from tests.app.dashboard import hostile
 from tests.app.dashboard.hostile import CLOSING, ELSEWHERE, IMAGE, MARKDOWN, SCRIPT
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
-TITLES = ("Overview", "Runs", "Motifs", "Cypher", "Ingest")
+TITLES = tuple(view.title for view in VIEWS)
 LOOKS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")]
 
 

@@ -38,6 +38,7 @@ def show(page: Page) -> None:
         _types(page, library)
     else:
         _rules(page, library)
+        _templates(page, library)
 
 
 def _back(page: Page, *names: str) -> None:
@@ -199,6 +200,19 @@ def _rules(page: Page, library: dict[str, Any]) -> None:
         ),
     )
     _opened(page)
+
+
+def _templates(page: Page, library: dict[str, Any]) -> None:
+    answer = page.ask("templates-by-support", library=library["library"], limit=ROWS)
+    if answer.rows:
+        page.heading("Templates")
+        page.soft("How work is joined, and what is shared.")
+        page.table(
+            answer,
+            "templates",
+            about="Templates of integration and coupling, by the tasks that show them",
+            hidden=("template", "library"),
+        )
 
 
 def _opened(page: Page) -> None:

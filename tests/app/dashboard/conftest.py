@@ -14,11 +14,12 @@ from streamlit.testing.v1 import AppTest
 
 from app import jobs, library_jobs
 from app.dashboard import connection, settings
+from app.dashboard.catalogue import VIEWS
 from app.overview_jobs import make_overview
 from graphstore.store import GraphStore
 from tests.app.dashboard import hostile
 
-PAGES = ("", "runs", "motifs", "cypher", "ingest")
+PAGES = tuple(view.name for view in VIEWS)
 
 
 class Shown:
