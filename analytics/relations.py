@@ -311,7 +311,7 @@ def resource_writers(graph: CollaborationGraph, resource: str) -> tuple[str, ...
     callers: dict[str, list[str]] = {}
     for edge in graph.edges:
         callers.setdefault(edge.target, []).append(edge.source)
-    found = set()
+    found: set[str] = set()
     for node in graph.nodes:
         wrote = any(one.resource in ids and one.mode == "write" for one in node.accesses)
         if not wrote or node.agent is None or node.status == "error":
@@ -344,7 +344,7 @@ def _plain(value: Any) -> str:
 def _span(value: Any) -> tuple[Any, Any] | None:
     if not isinstance(value, list | tuple) or len(value) != 2:
         return None
-    ends = [_moment(end) for end in value]
+    ends: list[Any] = [_moment(end) for end in value]
     if None in ends or isinstance(ends[0], float) != isinstance(ends[1], float):
         return None
     return None if ends[1] < ends[0] else (ends[0], ends[1])

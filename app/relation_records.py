@@ -34,14 +34,14 @@ class _Part(
     """Base of all parts: a field that no part has is an error, never left out in silence."""
 
 
-class PassRecord(_Part):
+class PassRecord(_Part, frozen=True):
     """One check of a goal, or one preservation check."""
 
     passed: Annotated[bool | None, Meta(description="null where it is not known.")] = None
     id: str | None = None
 
 
-class GoalRecord(_Part):
+class GoalRecord(_Part, frozen=True):
     """A required goal: with the checks of its group, or with their joint result alone."""
 
     id: str
@@ -51,7 +51,7 @@ class GoalRecord(_Part):
     ] = None
 
 
-class SideRecord(_Part):
+class SideRecord(_Part, frozen=True):
     """Who made one side of a relation."""
 
     agents: Annotated[list[str], Meta(description="Names of the contributors.")] = []
@@ -61,14 +61,14 @@ class SideRecord(_Part):
     ] = None
 
 
-class StateRecord(_Part):
+class StateRecord(_Part, frozen=True):
     """Both results of an object before the run."""
 
     upstream: Any = None
     downstream: Any = None
 
 
-class ItemRecord(_Part):
+class ItemRecord(_Part, frozen=True):
     """An object that a relation covers: a person, an activity, an allocation."""
 
     id: Annotated[str, Meta(description="Once in the relation.")]
@@ -97,7 +97,7 @@ class ItemRecord(_Part):
     downstream_agents: list[str] = []
 
 
-class ChangeRecord(_Part):
+class ChangeRecord(_Part, frozen=True):
     """A successful write, in the order in which writes were completed."""
 
     item: str
@@ -106,7 +106,7 @@ class ChangeRecord(_Part):
     agent: str | None = None
 
 
-class RelationRecord(_Part):
+class RelationRecord(_Part, frozen=True):
     """A dependency or a shared resource, with all objects that the task names."""
 
     id: str
