@@ -10,8 +10,9 @@ has the last word and the sentence for the user.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from math import isfinite
+from operator import lt
 from typing import Any
 
 from graphstore import identity
@@ -117,21 +118,15 @@ class Assembly:
             pairs = sorted(edges, key=lambda pair: (place[pair[0]], place[pair[1]]))
             ordered = [(place[source], place[target]) for source, target in pairs]
         bases = [edges[pair] for pair in pairs]
+        sources, targets = zip(*ordered, strict=True)
         if not (
-            all(source < target for source, target in ordered)
+            all(map(lt, sources, targets))
             and min(map(min, pairs)) >= 0
             and _BASES.issuperset(bases)
         ):
             self.valid = False
-        ids = self._ids
-        return tuple(
-            map(
-                Edge,
-                [ids[source] for source, _ in ordered],
-                [ids[target] for _, target in ordered],
-                bases,
-            )
-        )
+        id_of = self._ids.__getitem__
+        return tuple(map(Edge, map(id_of, sources), map(id_of, targets), bases))
 
     def attributes(self, attributes: Attributes) -> Attributes:
         """Attributes of the graph as a whole, as they may be stored."""
@@ -344,12 +339,11 @@ def _one_by_one(
 
 def _within(column: Sequence[Any], least: int) -> bool:
     """Whether all numbers of a column are integers from ``least`` that fit into 64 bits."""
-    types = set(map(type, column))
-    if type(None) in types:
-        types.remove(type(None))
-        if not types:
-            return True
+    if column.count(None):
         column = [number for number in column if number is not None]
+        if not column:
+            return True
+    types = set(map(type, column))
     return types == {int} and min(column) >= least and max(column) < _INT64
 
 
@@ -364,12 +358,8 @@ def _gathered(attributes: Sequence[Attributes]) -> tuple[list[str], set[str]] | 
     maps: Sequence[dict[str, Any]] = attributes
     lists: Sequence[list[Any]] = ()
     for _ in range(MAX_DEPTH):
-        values: list[Any] = []
-        for each in maps:
-            keys.update(each)
-            values.extend(each.values())
-        for listed in lists:
-            values.extend(listed)
+        keys.update(*maps)
+        values = [*chain.from_iterable(map(dict.values, maps)), *chain.from_iterable(lists)]
         types = set(map(type, values))
         if not types <= _VALUES:
             return None

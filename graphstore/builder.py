@@ -397,7 +397,8 @@ class GraphBuilder:
         graph = identity.graph_id(self.kind, self.format, self.record, self.content)
         drafts = self._nodes
         place: Sequence[int] = range(len(drafts))
-        if self.kind != "run":
+        # Edges that all point forward leave every node where it was added.
+        if self.kind != "run" and not all(source < target for source, target in self._edges):
             order = self._order()
             drafts = [drafts[old] for old in order]
             place = [0] * len(order)

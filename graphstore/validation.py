@@ -26,6 +26,7 @@ from graphstore.model import (
     SUBTASK_KINDS,
     CollaborationGraph,
     Node,
+    Outcome,
 )
 
 
@@ -51,20 +52,18 @@ def holds_beside_nodes(graph: CollaborationGraph) -> bool:
     For :class:`graphstore.builder.GraphBuilder`, which makes those so that they hold. False
     says only that this was not seen at a glance.
     """
-    rest = CollaborationGraph(
-        id=graph.id,
-        kind=graph.kind,
-        name=graph.name,
-        task=graph.task,
-        source=graph.source,
-        method=graph.method,
-        organization=graph.organization,
-        agents=graph.agents,
-        resources=graph.resources,
-        proposals=graph.proposals,
-        outcome=graph.outcome,
+    rest = (
+        graph.name,
+        graph.task,
+        graph.source,
+        graph.method,
+        graph.organization,
+        graph.agents,
+        graph.resources,
+        graph.proposals,
+        graph.outcome,
     )
-    if graph.kind not in GRAPH_KINDS or not _plainly_storable(rest):
+    if graph.kind not in GRAPH_KINDS or not (_encodes(rest) and _fit(_values_beside(graph))):
         return False
     if any(_agent_problems(graph)) or any(_organization_problems(graph)):
         return False
@@ -252,6 +251,7 @@ def _coupling_problems(
 
 _INT64 = 2**63
 _ENCODER = msgspec.json.Encoder()
+_NO_OUTCOME = Outcome()
 
 
 def _plainly_storable(graph: CollaborationGraph) -> bool:
@@ -260,16 +260,9 @@ def _plainly_storable(graph: CollaborationGraph) -> bool:
     Encoding finds broken text wherever it stands. Only numbers and what attributes hold are
     left to look at: this is what makes checking a large graph cheap.
     """
-    try:
-        _ENCODER.encode(graph)
-    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+    if not _encodes(graph):
         return False
-    stack: list[Any] = [graph.attributes]
-    if graph.organization is not None:
-        stack.append(msgspec.to_builtins(graph.organization))
-    stack.append(msgspec.to_builtins(graph.outcome))
-    stack.extend([agent.attributes for agent in graph.agents if agent.attributes])
-    stack.extend([proposal.score for proposal in graph.proposals])
+    stack = [graph.attributes, *_values_beside(graph)]
     for node in graph.nodes:
         for number in (
             node.started_at,
@@ -282,6 +275,31 @@ def _plainly_storable(graph: CollaborationGraph) -> bool:
                 return False
         if node.attributes:
             stack.append(node.attributes)
+    return _fit(stack)
+
+
+def _encodes(value: Any) -> bool:
+    """Whether all of a value can be JSON in UTF-8."""
+    try:
+        _ENCODER.encode(value)
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _values_beside(graph: CollaborationGraph) -> list[Any]:
+    """Numbers, and what may hold some, beside nodes and the graph's attributes."""
+    values: list[Any] = [agent.attributes for agent in graph.agents if agent.attributes]
+    values.extend([proposal.score for proposal in graph.proposals])
+    if graph.organization is not None:
+        values.append(msgspec.to_builtins(graph.organization))
+    if graph.outcome != _NO_OUTCOME:
+        values.extend(msgspec.structs.astuple(graph.outcome))
+    return values
+
+
+def _fit(stack: list[Any]) -> bool:
+    """Whether all numbers in some values can be stored, and all else is JSON."""
     for value in stack:
         if isinstance(value, dict):
             stack.extend([inner for inner in value.values() if type(inner) is not str])
