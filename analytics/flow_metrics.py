@@ -124,12 +124,12 @@ def digraph_metrics(graph: SimpleDigraph, sent: Sequence[int] | None = None) -> 
     if sent is not None and len(sent) != n:
         raise UsageError(f"{len(sent)} message counts for {n} vertices")
     found = distances(graph)
-    pairs = n * (n - 1)
+    pairs = n * (n - 1) if n >= 2 else 0
     return FlowMetrics(
         vertices=n,
         edges=m,
         messages=None if sent is None else sum(sent),
-        density=density(graph),
+        density=m / pairs if pairs else None,
         reachable_pair_fraction=found.reachable_pairs / pairs if pairs else None,
         average_path_length=(
             found.total_length / found.reachable_pairs if found.reachable_pairs else None

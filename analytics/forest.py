@@ -10,6 +10,7 @@ import bisect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from itertools import compress
 from typing import Any, Literal, get_args
 
 from analytics.similarity.measure import SimilarityMeasure, measure_named
@@ -364,10 +365,11 @@ def forest_match(similarities: Sequence[float], weights: Sequence[float]) -> flo
     Returns:
         0 to 1; None where no weight is left.
     """
-    known = list(zip(weights, similarities, strict=True))
-    if any(map(math.isnan, similarities)):
-        known = [(weight, value) for weight, value in known if not math.isnan(value)]
-    total = math.fsum([weight for weight, _ in known])
-    if not total > 0.0:
-        return None
-    return math.fsum([weight * value for weight, value in known]) / total
+    shares = [weight * value for weight, value in zip(weights, similarities, strict=True)]
+    found = math.fsum(shares)
+    if math.isnan(found):
+        known = [not math.isnan(value) for value in similarities]
+        found = math.fsum(compress(shares, known))
+        weights = list(compress(weights, known))
+    total = math.fsum(weights)
+    return found / total if total > 0.0 else None

@@ -150,21 +150,28 @@ def project(
         )
     }
     vertices = (*position, *_unplayed_units(graph))
-    # An action that nobody owns, or an agent that is no vertex, has no position.
-    owners = [None if agent is None else position.get(agent) for agent in read.agents]
-    receivers = [0] * len(owners)
-    if name != "consumption":
-        _delivered(graph, position, receivers)
+    # Actions without a vertex share one place behind the last; nothing is sent or got there.
+    nobody = len(vertices)
+    owners = [position.get(agent or "", nobody) for agent in read.agents]
+    units = [*[1 << vertex for vertex in range(nobody)], 0]
+    receivers = (
+        [0] * len(owners) if name == "consumption" else _delivered(graph, position, units)
+    )
     if name != "message":
-        _consumed(read, owners, receivers)
-    targets = [0] * len(vertices)
-    sent = [0] * len(vertices)
+        consumers = [units[owner] for owner in owners]
+        for source, target in zip(read.sources, read.targets, strict=True):
+            receivers[source] |= consumers[target]
+    others = [*[~unit for unit in units[:nobody]], 0]
+    targets = [0] * (nobody + 1)
+    sent = [0] * (nobody + 1)
     for owner, found in zip(owners, receivers, strict=True):
-        if owner is not None and (others := found & ~(1 << owner)):
-            targets[owner] |= others
+        if reached := found & others[owner]:
+            targets[owner] |= reached
             sent[owner] += 1
     return Projection(
-        name, SimpleDigraph(vertices, tuple([_members(bits) for bits in targets])), tuple(sent)
+        name,
+        SimpleDigraph(vertices, tuple([_members(bits) for bits in targets[:nobody]])),
+        tuple(sent[:nobody]),
     )
 
 
@@ -216,27 +223,19 @@ def _unplayed_units(graph: CollaborationGraph) -> tuple[str, ...]:
 
 
 def _delivered(
-    graph: CollaborationGraph, position: dict[str, int], receivers: list[int]
-) -> None:
-    """Adds to each node's receivers, as a set of bits, those whom it was delivered to."""
+    graph: CollaborationGraph, position: dict[str, int], units: list[int]
+) -> list[int]:
+    """For each node, those whom it was delivered to, as a set of bits."""
+    lists = [node.recipients for node in graph.nodes]
     # A broadcast repeats its list of recipients with every message.
-    known: dict[tuple[str, ...], int] = {(): 0}
-    for place, recipients in enumerate([node.recipients for node in graph.nodes]):
-        found = known.get(recipients)
-        if found is None:
-            found = 0
-            for recipient in recipients:
-                if recipient in position:
-                    found |= 1 << position[recipient]
-            known[recipients] = found
-        receivers[place] |= found
-
-
-def _consumed(read: Positions, owners: list[int | None], receivers: list[int]) -> None:
-    """Adds to each node's receivers, as a set of bits, those who consumed its output."""
-    bits = [0 if owner is None else 1 << owner for owner in owners]
-    for source, target in zip(read.sources, read.targets, strict=True):
-        receivers[source] |= bits[target]
+    found = {}
+    for recipients in set(lists):
+        bits = 0
+        for recipient in recipients:
+            if recipient in position:
+                bits |= units[position[recipient]]
+        found[recipients] = bits
+    return [found[recipients] for recipients in lists]
 
 
 def _members(bits: int) -> tuple[int, ...]:

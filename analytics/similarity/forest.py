@@ -33,6 +33,9 @@ COUPLING = "~"
 """Stands between the labels of a coupled pair."""
 
 
+_Sizes = tuple[int, int, int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class ForestFeatures:
     """What the sum reads of a graph.
@@ -47,7 +50,7 @@ class ForestFeatures:
 
     nodes: Mapping[str, int]
     edges: Mapping[tuple[str, ...], int]
-    sizes: tuple[int, int, int, int]
+    sizes: _Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +117,9 @@ class ForestMeasure(Configured):
         """
         read = positions or Positions(graph)
         labels = LABELS[self.labels](graph.nodes)
-        label_of = labels.__getitem__
+        ends = zip(read.sources, read.targets, strict=True)
         edges: Counter[tuple[str, ...]] = Counter(
-            zip(map(label_of, read.sources), map(label_of, read.targets), strict=True)
+            [(labels[source], labels[target]) for source, target in ends]
         )
         for pair in graph.couplings:
             first, second = sorted(
@@ -246,25 +249,42 @@ class ForestReferences:
         self._nodes = BitCounts([one.nodes for one in features])
         self._edges = BitCounts([one.edges for one in features])
         self._sizes = [one.sizes for one in features]
+        self._node_sums = [one.sizes[0] for one in features]
+        self._edge_sums = [one.sizes[1] for one in features]
 
     def parts(self, one: ForestFeatures) -> tuple[list[float], list[float], list[float]]:
         """s_node, s_edge and s_topo for each reference; NaN where not defined."""
-        nodes, edges = one.sizes[:2]
         return (
-            [
-                shared / (nodes + there[0] - shared) if nodes or there[0] else math.nan
-                for shared, there in zip(
-                    self._nodes.shared(one.nodes), self._sizes, strict=True
-                )
-            ],
-            [
-                shared / (edges + there[1] - shared) if edges or there[1] else math.nan
-                for shared, there in zip(
-                    self._edges.shared(one.edges), self._sizes, strict=True
-                )
-            ],
-            [_nan(_mean_ratio(one.sizes, there)) for there in self._sizes],
+            _overlaps(self._nodes.shared(one.nodes), one.sizes[0], self._node_sums),
+            _overlaps(self._edges.shared(one.edges), one.sizes[1], self._edge_sums),
+            _mean_ratios(one.sizes, self._sizes),
         )
+
+
+def _overlaps(shared: list[int], size: int, sizes: list[int]) -> list[float]:
+    """Shared over all, as in :func:`overlap`, for each reference; NaN where both are empty."""
+    return [
+        both / (size + there - both) if size or there else math.nan
+        for both, there in zip(shared, sizes, strict=True)
+    ]
+
+
+def _mean_ratios(ones: _Sizes, references: list[_Sizes]) -> list[float]:
+    """s_topo for each reference; NaN where not defined."""
+    if not all(ones):
+        return [_nan(_mean_ratio(ones, others)) for others in references]
+    # All four are compared, whatever the references have: the same sum in one line.
+    a, b, c, d = ones
+    return [
+        (
+            (a / e if a < e else e / a)
+            + (b / f if b < f else f / b)
+            + (c / g if c < g else g / c)
+            + (d / h if d < h else h / d)
+        )
+        / 4
+        for e, f, g, h in references
+    ]
 
 
 def _mean_ratio(ones: Sequence[int], others: Sequence[int]) -> float | None:
