@@ -24,7 +24,9 @@ from app import (
     trajectory_jobs,
 )
 from app.dashboard import connection, settings
+from app.dashboard.pages.stored import title_of
 from app.drop_jobs import DroppedFile, read_dropped
+from app.jobs import Selection
 from app.overview_jobs import make_overview
 from app.stored_reports import report_heads
 from graphstore.store import open_store
@@ -57,7 +59,12 @@ def filled(module_store, request):
     store = module_store
     report = read_dropped([DroppedFile("teams.jsonl", teams.lines())], store)
     assert not report.rejected, report.rejected[:1]
-    compare_jobs.compare_methods(store, configuration=ComparisonConfiguration(bootstrap=FEW))
+    comparison = ComparisonConfiguration(bootstrap=FEW)
+    compare_jobs.compare_methods(store, configuration=comparison)
+    for name in teams.NAMES:
+        compare_jobs.compare_methods(
+            store, configuration=comparison, selection=Selection(dataset=f"set {name}")
+        )
     forests = forest_jobs.build_forests(store)
     jobs.evaluate(store)
     diagnosis_jobs.diagnose(store, forests=forests.id)
@@ -105,7 +112,7 @@ def pair(filled):
     found = {}
     for name in teams.NAMES:
         rows = filled.query(
-            "MATCH (r:Run)-[:FOR_TASK]->(t:Task {name: $task}) "
+            "MATCH (r:Run)-[:OF_TASK]->(t:Task {name: $task}) "
             "MATCH (r)-[:BY_METHOD]->(m:Method {name: $method}) "
             "RETURN r.id AS id ORDER BY r.name, id",
             {"task": f"task {name} 0", "method": f"team {name}"},
@@ -133,7 +140,8 @@ def frame_with(shown, column):
 def test_each_state_opens_and_holds_nothing_but_our_own_elements(opened, page, state):
     shown = opened(page, **state).check()
     check(shown)
-    assert not shown.kinds("empty"), shown.kinds("empty")
+    # All methods share no task: two of them are compared in a test of their own.
+    assert len(shown.kinds("empty")) == (page == "compare" and not state)
     assert shown.test.dataframe
     assert len(shown.test.get("download_button")) >= 2
 
@@ -151,9 +159,24 @@ def test_methods_are_compared_on_what_they_share(opened):
     alone = (1 + 0.5 + 0.5) / 3
     team = sum((2.25 + 0.8 + 0.6 - 2 * task / 10) / 5 for task in range(3)) / 3
     assert float(of_plain["difference"].iloc[0]) == pytest.approx(alone - team)
-    texts = json.dumps(figures_of(shown))
-    assert "on the front" in texts
-    assert "alone - team plain" in texts
+    assert any("alone - team plain" in svg for svg in figures_of(shown))
+
+
+@pytest.mark.parametrize("name", teams.NAMES)
+def test_two_methods_and_their_front(opened, filled, name):
+    head = next(
+        head
+        for head in report_heads(filled, "comparison")
+        if head.selection.dataset == f"set {name}"
+    )
+    shown = opened("compare", report=title_of(head)).check()
+    check(shown)
+    assert list(frames(shown)[0]["method"]) == [teams.ALONE, f"team {name}"]
+    front = frame_with(shown, "dominated by")
+    assert front["tokens"].is_monotonic_increasing
+    assert len(front) == 2
+    svg = next(one for one in figures_of(shown) if "What a method reaches" in one)
+    assert svg.count("<circle") >= 2
 
 
 def test_the_chosen_metric_is_in_the_address_and_decides(opened):
@@ -225,7 +248,7 @@ def test_forests_are_listed_and_opened(opened, filled):
     choice = shown.test.selectbox(key="chosen-forest")
     choice.select("task: task plain 0")
     shown.test.button[0].click().run()
-    assert shown.check().test.query_params["forest"] == [forest_of(filled, "plain")]
+    assert shown.check().test.query_params["forest"] == forest_of(filled, "plain")
 
 
 @pytest.mark.parametrize("name", teams.NAMES)
@@ -363,8 +386,6 @@ def test_communication_by_method_and_by_factor(opened, filled):
     heads = report_heads(filled, "communication")
     assert len(heads) == 2
     for head in heads:
-        from app.dashboard.pages.stored import title_of
-
         shown = opened("trajectories", part="Communication", communication=title_of(head))
         shown.check()
         assert any("Score so far" in one for one in figures_of(shown))
@@ -422,12 +443,12 @@ def test_an_empty_store_says_which_command_fills_it(open_fresh_store, page, stat
 
 @pytest.mark.parametrize("run", [teams.alone("plain", 0), teams.team("plain", 0, 0)])
 def test_one_run(tmp_path, run):
-    """All jobs that take one run are run on it; what they cannot say is said by the page."""
+    """All jobs that can be made of one run; what they cannot say is said by the page."""
     path = tmp_path / "one.db"
     with open_store(str(path)) as store:
         read_dropped([DroppedFile("one.jsonl", json.dumps(run).encode())], store)
         found = forest_jobs.build_forests(store)
-        diagnosis_jobs.diagnose(store, forests=found.id)
+        assert not found.forests, "one success is no forest"
         trajectory_jobs.analyse(store, AnalysisConfiguration(bootstrap=FEW))
         communication_jobs.communication(store)
         intervention_jobs.execution(store)
@@ -486,6 +507,11 @@ def test_the_tricks_are_there_to_be_seen(opened, filled, pair, trick):
     """The checks above would pass on pages that show no stored text at all."""
     start = trick[:4].replace("<", "&lt;")
     one, other = pair[trick]
+    by_method = next(
+        title_of(head)
+        for head in report_heads(filled, "communication")
+        if head.name.endswith("by method")
+    )
     for page, state in (
         ("compare", {"metric": "score"}),
         ("compare", {"part": "Two runs", "one": one, "other": other}),
@@ -493,7 +519,7 @@ def test_the_tricks_are_there_to_be_seen(opened, filled, pair, trick):
         ("forests", {"forest": forest_of(filled, trick)}),
         ("trajectories", {"method": f"team {trick}"}),
         ("trajectories", {"part": "Interventions"}),
-        ("trajectories", {"part": "Communication"}),
+        ("trajectories", {"part": "Communication", "communication": by_method}),
         ("trajectories", {"part": "Relations"}),
     ):
         shown = opened(page, **state)
