@@ -19,10 +19,11 @@ MATCH (d:Decomposition)-[:OF_TASK]->(t:Task)
 WHERE ($dataset IS NULL OR t.dataset = $dataset)
 AND ($task IS NULL OR toLower(t.name) CONTAINS $task)
 AND ($method IS NULL OR EXISTS { (d)-[:BY_METHOD]->(:Method {name: $method}) })
-WITH d, t
-ORDER BY t.name, d.id
+WITH d.id AS id, t.name AS title
+ORDER BY title, id
 SKIP $skip
 LIMIT $limit
+MATCH (d:Decomposition {id: id})-[:OF_TASK]->(t:Task)
 OPTIONAL MATCH (d)-[:BY_METHOD]->(m:Method)
 RETURN d.id AS decomposition, d.name AS name, t.dataset AS dataset, t.name AS task,
   m.name AS method, d.node_count AS subtasks, d.edge_count AS edges, d.format AS format

@@ -29,13 +29,15 @@ AND ($task IS NULL OR toLower(t.name) CONTAINS $task)
 AND ($outcome IS NULL OR $outcome = CASE WHEN r.success IS NULL THEN 'unknown'
   WHEN r.success THEN 'succeeded' ELSE 'failed' END)
 AND ($method IS NULL OR EXISTS { (r)-[:BY_METHOD]->(:Method {name: $method}) })
-WITH r, t, CASE WHEN $sort = 'actions' THEN r.node_count WHEN $sort = 'agents' THEN r.agent_count
+WITH r.id AS id, CASE WHEN $sort = 'actions' THEN r.node_count
+  WHEN $sort = 'agents' THEN r.agent_count
   WHEN $sort = 'edges' THEN r.edge_count WHEN $sort = 'tokens' THEN r.tokens_out
   WHEN $sort = 'score' THEN r.score END AS weight
-WITH r, t, weight IS NULL AS absent, toFloat(weight) * $direction AS place
-ORDER BY absent, place, r.id
+WITH id, weight IS NULL AS absent, toFloat(weight) * $direction AS place
+ORDER BY absent, place, id
 SKIP $skip
 LIMIT $limit
+MATCH (r:Run {id: id})-[:OF_TASK]->(t:Task)
 OPTIONAL MATCH (r)-[:BY_METHOD]->(m:Method)
 RETURN r.id AS run, r.name AS name, t.dataset AS dataset, t.name AS task, m.name AS method,
   CASE WHEN r.success IS NULL THEN 'unknown' WHEN r.success THEN 'succeeded'

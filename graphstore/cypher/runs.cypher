@@ -27,10 +27,11 @@ AND ($task IS NULL OR toLower(t.name) CONTAINS $task)
 AND ($outcome IS NULL OR $outcome = CASE WHEN r.success IS NULL THEN 'unknown'
   WHEN r.success THEN 'succeeded' ELSE 'failed' END)
 AND ($method IS NULL OR EXISTS { (r)-[:BY_METHOD]->(:Method {name: $method}) })
-WITH r, t
-ORDER BY r.id
+WITH r.id AS id
+ORDER BY id
 SKIP $skip
 LIMIT $limit
+MATCH (r:Run {id: id})-[:OF_TASK]->(t:Task)
 OPTIONAL MATCH (r)-[:BY_METHOD]->(m:Method)
 RETURN r.id AS run, r.name AS name, t.dataset AS dataset, t.name AS task, m.name AS method,
   CASE WHEN r.success IS NULL THEN 'unknown' WHEN r.success THEN 'succeeded'
