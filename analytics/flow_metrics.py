@@ -98,7 +98,7 @@ def normalized_source_entropy(sent: Sequence[int]) -> float | None:
     Raises:
         UsageError: A count is negative.
     """
-    if any(count < 0 for count in sent):
+    if min(sent, default=0) < 0:
         raise UsageError("a number of messages cannot be negative")
     total = sum(sent)
     if total == 0 or len(sent) < 2:
@@ -166,20 +166,22 @@ def _distances_by_levels(successors: Sequence[Sequence[int]]) -> Distances:
     pairs = total = level = 0
     while active:
         level += 1
-        wider = {}
+        wider = []
         for vertex in active:
             reached = within[vertex]
             for target in successors[vertex]:
                 reached |= within[target]
             if reached != within[vertex]:
-                wider[vertex] = reached
-                new = reached.bit_count() - within[vertex].bit_count()
-                pairs += new
-                total += level * new
-        for vertex, reached in wider.items():
-            within[vertex] = reached
+                wider.append((vertex, reached))
         # A vertex that gained nothing at this level has reached all it ever will.
-        active = [vertex for vertex, reached in wider.items() if reached != everything]
+        active = []
+        for vertex, reached in wider:
+            new = (reached ^ within[vertex]).bit_count()
+            pairs += new
+            total += level * new
+            within[vertex] = reached
+            if reached != everything:
+                active.append(vertex)
     return Distances(pairs, total)
 
 

@@ -129,39 +129,42 @@ class ForestScorer:
         found = self._nearest(graph)
         if found is None:
             return ForestScore()
-        forest, left, weights = found.forest, found.left, found.weights
-        parts: dict[str, float | None] = {}
+        forest, weights = found.forest, found.weights
+        node = edge = topology = None
         if isinstance(self.measure, ForestMeasure):
             columns = self.measure.beside(
                 self.measure.prepare(graph, positions), found.references
             )
             similarities = columns.similarity
-            parts = {
-                "node_match": forest_match(columns.node, weights),
-                "edge_match": forest_match(columns.edge, weights),
-                "topology_match": forest_match(columns.topology, weights),
-            }
+            node = forest_match(columns.node, weights)
+            edge = forest_match(columns.edge, weights)
+            topology = forest_match(columns.topology, weights)
         else:
             features = self.measure.prepare(graph)
             similarities = self.measure.matrix([features], found.references)[0].tolist()
         match = forest_match(similarities, weights)
-        known = [
-            (-value, name)
-            for value, (name, _) in zip(similarities, left, strict=True)
-            if not math.isnan(value)
-        ]
-        best = min(known, default=None)
+        best = max([value for value in similarities if not math.isnan(value)], default=None)
+        nearest = min(
+            [
+                name
+                for value, name in zip(similarities, found.names, strict=True)
+                if value == best
+            ],
+            default=None,
+        )
         return ForestScore(
             forest=self._ids[forest.key.identity],
             level=forest.key.level,
-            references=len(left),
+            references=len(weights),
             match=match,
-            best_similarity=None if best is None else -best[0],
-            best_reference=None if best is None else best[1],
+            node_match=node,
+            edge_match=edge,
+            topology_match=topology,
+            best_similarity=best,
+            best_reference=nearest,
             percentile=forest.percentile(match),
             threshold=forest.threshold,
             near_copies=forest.near_copies,
-            **parts,
         )
 
     def _nearest(self, graph: CollaborationGraph) -> "_Comparison | None":
@@ -189,6 +192,7 @@ class ForestScorer:
             forest=forest,
             members=frozenset(name for one in forest.references for name in one.copies),
             left=left,
+            names=[name for name, _ in left],
             weights=[weight for _, weight in left],
             references=(
                 ForestReferences(features)
@@ -206,6 +210,7 @@ class _Comparison:
         forest: The forest.
         members: Graphs that are a reference or a copy of one, and must be left out.
         left: Ids of the references, with weights.
+        names: These ids alone.
         weights: These weights alone.
         references: What the measure compares with.
     """
@@ -213,6 +218,7 @@ class _Comparison:
     forest: ReferenceForest
     members: frozenset[str]
     left: tuple[tuple[str, float], ...]
+    names: list[str]
     weights: list[float]
     references: Any
 

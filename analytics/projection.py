@@ -195,8 +195,10 @@ def route_use(graph: CollaborationGraph, executed: SimpleDigraph) -> RouteUse | 
         None where no organization is known, or no agent says which unit it plays.
         Edges of agents without a unit, and between agents of one unit, count nowhere.
     """
+    if graph.organization is None:
+        return None
     unit_of = {agent.id: agent.unit for agent in graph.agents if agent.unit is not None}
-    if graph.organization is None or not unit_of:
+    if not unit_of:
         return None
     links = {
         (link.source, link.target)
@@ -216,8 +218,10 @@ def route_use(graph: CollaborationGraph, executed: SimpleDigraph) -> RouteUse | 
 
 
 def _unplayed_units(graph: CollaborationGraph) -> tuple[str, ...]:
+    if graph.organization is None:
+        return ()
     played = {agent.unit for agent in graph.agents if agent.unit is not None}
-    if graph.organization is None or not played:
+    if not played:
         return ()
     return tuple([unit.id for unit in graph.organization.units if unit.id not in played])
 

@@ -18,6 +18,7 @@ from analytics.forest import ForestConfiguration, ForestSet, ReferenceForest, ke
 from analytics.forest_building import build_forest, make_candidate
 from analytics.forest_panel import ForestScorer, forest_row
 from analytics.similarity.edit import EditMeasure
+from analytics.similarity.forest import ForestMeasure, ForestReferences
 from analytics.similarity.measure import measure_named
 from analytics.similarity.wl import WeisfeilerLehmanMeasure
 from benchmarks import corpus, motifs
@@ -101,6 +102,9 @@ def one_trace(count: int) -> Table:
 def against(way: Any, references: Sequence[CollaborationGraph]) -> Callable[[Any], list[Any]]:
     """A function that scores a trace beside prepared references."""
     ready = [way.prepare(graph) for graph in references]
+    if isinstance(way, ForestMeasure):
+        together = ForestReferences(ready)
+        return lambda graph: way.beside(way.prepare(graph), together).similarity
 
     def score(graph: CollaborationGraph) -> list[Any]:
         prepared = way.prepare(graph)

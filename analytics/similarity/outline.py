@@ -5,21 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphstore.errors import UsageError
-from graphstore.model import CollaborationGraph, Node
+from graphstore.model import NODE_KINDS, ROLES, CollaborationGraph, Node
 
-
-class _Joined(dict[tuple[str, str], str]):
-    """Role and kind as one label. There are few of them: each is put together once."""
-
-    def __missing__(self, names: tuple[str, str]) -> str:
-        label = self[names] = "/".join(names)
-        return label
-
-
-_JOINED = _Joined()
+# Made once, so that equal labels are one object, hashed once.
+_JOINED = {role: {kind: f"{role}/{kind}" for kind in NODE_KINDS} for role in ROLES}
 
 LABELS: dict[str, Callable[[Sequence[Node]], list[str]]] = {
-    "role/kind": lambda nodes: [_JOINED[node.role, node.kind] for node in nodes],
+    "role/kind": lambda nodes: [_JOINED[node.role][node.kind] for node in nodes],
     "role": lambda nodes: [node.role for node in nodes],
     "kind": lambda nodes: [node.kind for node in nodes],
     "name": lambda nodes: [node.name for node in nodes],

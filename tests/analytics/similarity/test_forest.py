@@ -1,11 +1,14 @@
 """The ForestBench sum against values that were counted by hand."""
 
 import math
+from dataclasses import asdict
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from analytics.similarity.forest import ForestMeasure, ForestParts
-from tests.analytics.similarity.drawing import drawn
+from analytics.similarity.forest import ForestMeasure, ForestParts, ForestReferences
+from tests.analytics.similarity.drawing import drawn, small_graphs
 
 ONE = drawn(
     ["planner", "solver", "solver", "critic"], [(0, 1), (0, 2), (1, 3), (2, 3)], record="one"
@@ -54,6 +57,24 @@ def test_parts_with_nothing_to_compare_are_left_out():
     assert parts(nothing, nothing) == ForestParts(None, None, None)
     assert value(nothing, nothing) is None
     assert parts(nothing, one) == ForestParts(node=0, edge=None, topology=0)
+
+
+@given(small_graphs(), st.lists(small_graphs(), max_size=4))
+@pytest.mark.parametrize("weights", [(0.4, 0.4, 0.2), (0, 1, 0), (3, 0, 1)])
+def test_several_references_at_once_are_each_alone(weights, graph, references):
+    alpha, beta, gamma = weights
+    measure = ForestMeasure(alpha=alpha, beta=beta, gamma=gamma)
+    one, others = measure.prepare(graph), [measure.prepare(other) for other in references]
+    found = measure.beside(one, ForestReferences(others))
+    for name, values in asdict(found).items():
+        assert len(values) == len(others)
+        for value, other in zip(values, others, strict=True):
+            expected = (
+                measure.similarity(one, other)
+                if name == "similarity"
+                else getattr(measure.parts(one, other), name)
+            )
+            assert math.isnan(value) if expected is None else value == expected
 
 
 def test_labels_are_a_choice():
