@@ -1,9 +1,9 @@
 """The dashboard on a large store: how long each page takes to its first answer.
 
-The store holds 100,000 runs and 5 million actions, a sixth of them evaluated, and summed up once,
-as ``masgraph evaluate`` and ``masgraph overview`` do it. Each page is opened in a session of its
-own, the first time with nothing remembered. Making the store takes a quarter of an hour; a
-store that is there already is used again:
+The store holds 100,000 runs and 5 million actions, a sixth of them evaluated, and summed up
+once, as ``masgraph evaluate`` and ``masgraph overview`` do it. Each page is opened in a session
+of its own, the first time with nothing remembered. Making the store takes a quarter of an hour;
+one that is there already is used again:
 
     python -m benchmarks.dashboard STORE
 """
@@ -22,8 +22,8 @@ from graphstore.store import open_store
 RUNS = 100_000
 ACTIONS = 50
 EVALUATED = "method-1"
-"""The method whose runs are evaluated: a sixth of them. The pages look evaluations up by run, so
-that their number changes the time of the job alone."""
+"""The method whose runs are evaluated, a sixth of all. Pages look evaluations up by run: their
+number changes the time of the job alone."""
 
 LIMIT = 2.0
 """Seconds in which a page's first answer must come."""
