@@ -9,7 +9,7 @@ import sys
 
 from benchmarks.page import write_page
 
-MODULES = ("stores", "million", "reading", "motifs", "k_medoids", "similarity")
+MODULES = ("stores", "million", "dashboard", "reading", "motifs", "k_medoids", "similarity")
 
 
 def main() -> None:
