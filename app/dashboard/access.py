@@ -13,6 +13,7 @@ site's name that leads here (DNS rebinding) is refused.
 import asyncio
 import hashlib
 import hmac
+import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -41,6 +42,27 @@ WRONG_SECONDS = 1.0
 
 MOST_FORM_BYTES = 4_096
 LOOPBACK_NAMES = frozenset(["localhost", "127.0.0.1", "::1"])
+
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        # Streamlit starts with a script in its page, and runs components from blobs.
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob: data:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "media-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "worker-src 'self' blob:",
+        "connect-src 'self' data: blob:{sockets}",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'self'",
+    )
+)
+"""What a browser may load for a page: from here, and from nowhere else."""
+
+_HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?|\[[0-9A-Fa-f:]+\](:[0-9]+)?")
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>masgraph</title>
@@ -126,6 +148,7 @@ class Gate:
             await self._inner(scope, receive, send)
             return
         headers = _headers(scope)
+        send = _with_headers(send, headers.get("host", ""))
         path = str(scope.get("path", ""))
         if (scope["type"] == "http" and path == HEALTH_PATH) or self._lets_in(headers):
             await self._inner(scope, receive, send)
@@ -212,6 +235,27 @@ class Gate:
             sentence=escape(sentence),
         )
         await _answer(send, 401, page, "text/html")
+
+
+def _with_headers(send: Send, host: str) -> Send:
+    """Adds what keeps a browser here, where an answer does not say it itself."""
+    # Not every browser takes this host's sockets for its own without being told.
+    sockets = f" ws://{host} wss://{host}" if _HOST.fullmatch(host) else ""
+    added = (
+        (b"content-security-policy", POLICY.replace("{sockets}", sockets).encode()),
+        (b"referrer-policy", b"no-referrer"),
+        (b"x-content-type-options", b"nosniff"),
+    )
+
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            given = list(message.get("headers", ()))
+            names = {bytes(name).lower() for name, _ in given}
+            more = [header for header in added if header[0] not in names]
+            message = {**message, "headers": [*given, *more]}
+        await send(message)
+
+    return sending
 
 
 def _headers(scope: Scope) -> dict[str, str]:

@@ -220,3 +220,17 @@ def test_the_other_commands_do_not_load_streamlit():
         "import sys, app.cli; sys.exit('streamlit' in sys.modules or 'uvicorn' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_browser_is_told_to_load_nothing_from_elsewhere():
+    answer = ask(Gate(inner, Access()))
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "http" not in policy
+    assert "*" not in policy
+    assert "connect-src 'self' data: blob: ws://127.0.0.1:8501 wss://127.0.0.1:8501;" in policy
+    odd = ask(Gate(inner, Access(password=SECRET)), "/_stcore/health", host="a; script-src *")
+    assert "*" not in odd.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    asked = ask(Gate(inner, Access(password=SECRET)))
+    assert asked.headers["content-security-policy"].startswith("default-src 'none'")
