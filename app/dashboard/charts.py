@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from app.dashboard import drawing
 from app.dashboard.drawing import SERIES_COLOURS, Figure
+from app.dashboard.legend import legend
 from app.output import show
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 24, 16, 44
@@ -73,16 +74,12 @@ def stacked(
     top = max((sum(parts.values()) for _, parts in kept), default=0) or 1
     name_width = min(240, 24 + 7 * max((len(name) for name, _ in kept), default=0))
     width, step = 760, 24
-    shapes = [drawing.text(0, 16, title, kind="strong", length=110)]
-    x = float(name_width)
-    for part, colour in colours.items():
-        shapes += [
-            drawing.box(x, 26, 11, 11, colour=colour, round=2),
-            drawing.text(x + 16, 36, part, kind="small"),
-        ]
-        x += 34 + 7 * len(part)
+    names, top_edge = legend(
+        [(part, colour, "") for part, colour in colours.items()], name_width, width, 26
+    )
+    shapes = [drawing.text(0, 16, title, kind="strong", length=110), *names]
     for place, (name, parts) in enumerate(kept):
-        y = 44 + step * place
+        y = top_edge + step * place
         x = float(name_width)
         pieces = [drawing.text(name_width - 8, y + 14, name, anchor="end", length=32)]
         for part, colour in colours.items():
@@ -94,7 +91,7 @@ def stacked(
         pieces.append(drawing.text(x + 6, y + 14, show(total), kind="small"))
         words = ", ".join(f"{show(parts.get(part, 0))} {part}" for part in colours)
         shapes.append(drawing.hint(f"{name}: {words}", pieces))
-    return Figure(width, 50 + step * len(kept), title, "".join(shapes))
+    return Figure(width, int(top_edge) + 6 + step * len(kept), title, "".join(shapes))
 
 
 def points(

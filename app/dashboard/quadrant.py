@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from app.dashboard import drawing
 from app.dashboard.drawing import Figure
 
-_LEFT, _TOP = 84, 54
-_WIDE, _HIGH, _GAP = 330, 92, 8
+_LEFT, _TOP = 76, 50
+_WIDE, _HIGH, _GAP = 208, 88, 8
 
 
 @dataclass(frozen=True)
@@ -19,14 +19,14 @@ class Field:
         column: 0 for runs unlike the ways that work, 1 for those like them.
         row: 0 for success, 1 for failure.
         colour: Of the field.
-        meaning: What to make of such a run.
+        meaning: What to make of such a run, on two lines.
     """
 
     name: str
     column: int
     row: int
     colour: str
-    meaning: str
+    meaning: tuple[str, str]
 
 
 def quadrant(title: str, fields: tuple[Field, ...], counts: Mapping[str, int]) -> Figure:
@@ -54,17 +54,22 @@ def quadrant(title: str, fields: tuple[Field, ...], counts: Mapping[str, int]) -
         told = f"{count:,} ({share:.0%})" if total else f"{count:,}"
         parts.append(
             drawing.hint(
-                f"{field.name}: {told}. {field.meaning}",
+                f"{field.name}: {told}. {' '.join(field.meaning)}",
                 [
                     # The more runs, the stronger the field; words stay readable on it.
                     drawing.box(
-                        x, y, _WIDE, _HIGH, colour=field.colour, opacity=0.1 + 0.35 * share,
+                        *(x, y, _WIDE, _HIGH),
+                        colour=field.colour,
+                        opacity=0.1 + 0.35 * share,
                         round=4,
                     ),
                     drawing.box(x, y, 6, _HIGH, colour=field.colour, round=3),
-                    drawing.text(x + 20, y + 28, f"{field.name}: {told}", kind="strong"),
-                    drawing.text(x + 20, y + 54, field.meaning, length=60),
+                    drawing.text(x + 18, y + 26, f"{field.name}: {told}", kind="strong"),
+                    *(
+                        drawing.text(x + 18, y + 48 + 17 * line, words, length=40)
+                        for line, words in enumerate(field.meaning)
+                    ),
                 ],
             )
-        )  # fmt: skip
+        )
     return Figure(width, _TOP + 2 * _HIGH + _GAP + 10, title, "".join(parts))

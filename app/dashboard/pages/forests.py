@@ -24,10 +24,18 @@ QUADRANTS = {
     "structural": BAD,
 }
 FIELDS = (
-    Field("lucky", 0, 0, QUADRANTS["lucky"], "It worked: another way, or good luck."),
-    Field("sound", 1, 0, QUADRANTS["sound"], "It worked as others did."),
-    Field("structural", 0, 1, QUADRANTS["structural"], "Look at who did what in which order."),
-    Field("content", 1, 1, QUADRANTS["content"], "Built well: look at what was said."),
+    Field("lucky", 0, 0, QUADRANTS["lucky"], ("It worked, in another way", "or by good luck.")),
+    Field("sound", 1, 0, QUADRANTS["sound"], ("It worked", "as others did.")),
+    Field(
+        "structural", 0, 1, QUADRANTS["structural"], ("Look at who did what", "in which order.")
+    ),
+    Field(
+        "content",
+        1,
+        1,
+        QUADRANTS["content"],
+        ("Built as it should be:", "look at what was said."),
+    ),
 )
 FAILED_COLUMNS = (
     "task",
@@ -252,6 +260,7 @@ def _diagnosis(page: Page) -> None:
             {name: sum(row[name] for row in counted) for name in QUADRANTS},
         ),
         "quadrant",
+        least=360,
     )
     undecided = sum(row["runs"] for row in counted) - sum(
         row[name] for row in counted for name in QUADRANTS

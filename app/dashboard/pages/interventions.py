@@ -68,7 +68,7 @@ QUANTITIES = {
     "reached": "units that wrong contents reach",
     "output_reached": "draws in which they reach the output",
 }
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
+_NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w.-])")
 
 
 def show(page: Page) -> None:

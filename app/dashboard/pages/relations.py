@@ -102,7 +102,7 @@ def _goals(page: Page, methods: list[dict[str, Any]]) -> None:
     )
 
 
-def _shares(found: dict[str, float]) -> dict[str, float]:
+def share_of_outcomes(found: dict[str, float]) -> dict[str, float]:
     """Shares that add up to 1: what is unavailable is told by what is there, where known."""
     shares = {name: value for name, value in found.items() if name != "unavailable"}
     told = sum(value for name, value in shares.items() if name.startswith("unavailable"))
@@ -124,7 +124,7 @@ def _outcomes(page: Page, methods: list[dict[str, Any]]) -> None:
         page.empty("no relation between results was checked")
         return
     wholes = [
-        Whole(f"{named(one['method'])}, {KINDS[kind]}", _shares(found), {})
+        Whole(f"{named(one['method'])}, {KINDS[kind]}", share_of_outcomes(found), {})
         for one, kind, found in rows
     ]
     page.figure(
