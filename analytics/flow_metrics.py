@@ -6,6 +6,7 @@ Source: OpenMAS-GCom, appendix B.4, Eq. 15 and 16.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from analytics.projection import ALL_AGENT_KINDS, ProjectionName, SimpleDigraph, project
@@ -15,6 +16,10 @@ from graphstore.model import AgentKind, CollaborationGraph
 
 _PLAIN_WORK = 2_000_000
 """Vertices times edges up to which plain Python beats compiling, loading and calling."""
+
+
+_SMALL_TEAM = 32
+"""Vertices up to which a graph's distances are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,8 @@ def distances(graph: SimpleDigraph) -> Distances:
 
     Large graphs are searched by a compiled kernel in ``O(n (n + m))``.
     """
+    if graph.vertex_count <= _SMALL_TEAM:
+        return _distances_of_teams(graph.successors)
     if graph.vertex_count * graph.edge_count <= _PLAIN_WORK:
         return _distances_by_levels(graph.successors)
     return _distances_compiled(graph)
@@ -183,6 +190,10 @@ def _distances_by_levels(successors: Sequence[Sequence[int]]) -> Distances:
             if reached != everything:
                 active.append(vertex)
     return Distances(pairs, total)
+
+
+# Runs of one team mostly have one graph of agents.
+_distances_of_teams = lru_cache(maxsize=1024)(_distances_by_levels)
 
 
 def _distances_compiled(graph: SimpleDigraph) -> Distances:

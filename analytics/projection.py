@@ -15,15 +15,17 @@ A fourth, ``action``, is the graph of the actions (or subtasks) themselves.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 from analytics.positions import Positions
 from graphstore.errors import UsageError
-from graphstore.model import AGENT_KINDS, AgentKind, CollaborationGraph, Organization
+from graphstore.model import AgentKind, CollaborationGraph, Organization
 
 ProjectionName = Literal["exchange", "message", "consumption", "action"]
 PROJECTIONS: tuple[str, ...] = get_args(ProjectionName)
 ALL_AGENT_KINDS: tuple[AgentKind, ...] = get_args(AgentKind)
+_KINDS = frozenset(ALL_AGENT_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +138,9 @@ def project(
         raise UsageError(
             f"there is no projection {name!r}; choose one of {', '.join(PROJECTIONS)}"
         )
-    kinds = set(agent_kinds)
-    if not kinds <= set(AGENT_KINDS):
-        raise UsageError(f"unknown kinds of agents: {sorted(kinds - set(AGENT_KINDS))}")
+    kinds = frozenset(agent_kinds)
+    if not kinds <= _KINDS:
+        raise UsageError(f"unknown kinds of agents: {sorted(kinds - _KINDS)}")
     read = positions or Positions(graph)
     if name == "action":
         edges = zip(read.sources, read.targets, strict=True)
@@ -242,6 +244,7 @@ def _delivered(
     return [found[recipients] for recipients in lists]
 
 
+@lru_cache(maxsize=4096)
 def _members(bits: int) -> tuple[int, ...]:
     """The positions of the bits that are set, ascending."""
     found = []
