@@ -123,7 +123,7 @@ def _normalized(text: str) -> bytes:
     parts = plain.split(b"  ")
     if len(parts) > 1:
         # One search: what is longer than two spaces begins the next part.
-        plain = b" ".join([rest for part in parts if (rest := part.lstrip(b" "))])
+        plain = b" ".join(filter(None, map(bytes.strip, parts)))
     return plain.strip(b" ")
 
 

@@ -252,6 +252,7 @@ def _coupling_problems(
 _INT64 = 2**63
 _ENCODER = msgspec.json.Encoder()
 _NO_OUTCOME = Outcome()
+_FITTING = frozenset((str, bool, type(None)))
 
 
 def _plainly_storable(graph: CollaborationGraph) -> bool:
@@ -302,9 +303,9 @@ def _fit(stack: list[Any]) -> bool:
     """Whether all numbers in some values can be stored, and all else is JSON."""
     for value in stack:
         if isinstance(value, dict):
-            stack.extend([inner for inner in value.values() if type(inner) is not str])
+            stack.extend([inner for inner in value.values() if type(inner) not in _FITTING])
         elif isinstance(value, list | tuple):
-            stack.extend([inner for inner in value if type(inner) is not str])
+            stack.extend([inner for inner in value if type(inner) not in _FITTING])
         elif isinstance(value, int):
             if not -_INT64 <= value < _INT64:
                 return False

@@ -1,6 +1,7 @@
 """What comes of a file: which exceptions and graphs of a reader are rejections, and why."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -72,13 +73,13 @@ def _too_deep(attributes: list[dict[str, Any]]) -> bool:
     maps: list[dict[str, Any]] = attributes
     lists: list[list[Any]] = []
     for _ in range(MAX_DEPTH):
-        inside: list[Any] = []
-        for each in maps:
-            inside.extend(each.values())
-        for listed in lists:
-            inside.extend(listed)
+        inside = [
+            part
+            for part in chain(chain.from_iterable(map(dict.values, maps)), *lists)
+            if isinstance(part, dict | list)
+        ]
+        if not inside:
+            return False
         maps = [part for part in inside if isinstance(part, dict)]
         lists = [part for part in inside if isinstance(part, list)]
-        if not maps and not lists:
-            return False
     return True

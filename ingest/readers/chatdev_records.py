@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal
 
 from graphstore.model import Attributes
@@ -130,6 +131,12 @@ def local_time(text: str, order: str | None) -> str | None:
     """
     if order is None:
         return None
+    return _read_as(text, order)
+
+
+@lru_cache(maxsize=1_024)
+def _read_as(text: str, order: str) -> str | None:
+    # Records of one second follow each other, and parsing a date is slow.
     form = "%Y-%d-%m %H:%M:%S" if order == "year-day-month" else "%Y-%m-%d %H:%M:%S"
     try:
         return datetime.strptime(text, form).isoformat()
@@ -171,7 +178,7 @@ class _Parser:
         log = self.log
         log.task = log.task or self._customer
         for number, message in enumerate(log.messages):
-            following = log.messages[number + 1 :]
+            following = log.messages[number + 1 : number + 2]
             if message.kind == "start" and message.receivers is None:
                 message.receivers = _answering(message, following)
             if message.kind == "start" and message.phase is None and following:
@@ -356,8 +363,8 @@ class _Parser:
 
 
 def _answering(message: Message, following: list[Message]) -> list[str] | None:
-    """Who answers a message that opens a phase: the next reply names both."""
-    for other in following[:1]:
+    """Who answers a message that opens a phase: the next message, if it is a reply, says."""
+    for other in following:
         if other.kind == "turn" and other.receivers and message.speaker in other.receivers:
             return [other.speaker]
     return None
@@ -376,7 +383,8 @@ def _date_order(text: str, times: list[str]) -> str | None:
 
     ChatDev writes year-day-month. A day past 12 tells, or the stamp of the first record.
     """
-    fields = {tuple(int(part) for part in time.split(" ")[0].split("-")) for time in times}
+    dates = {time.split(" ")[0] for time in times}
+    fields = {tuple(int(part) for part in date.split("-")) for date in dates}
     middle = any(second > 12 for _, second, _ in fields)
     last = any(third > 12 for _, _, third in fields)
     if middle != last:
