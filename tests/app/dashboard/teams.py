@@ -11,6 +11,20 @@ ALONE = "alone"
 RATES = (0.2, 0.4)
 CONTROLS = {"model": "small", "prompt": "p1", "parser": "2", "budget": 9}
 
+PARTS = (
+    *("Proposals", "Interventions", "Perturbation", "Communication", "Relations"),
+    "Suitability",
+)
+VIEWS = ("Responses", "Predictions", "Links and roles")
+STATES = [
+    ("compare", {}),
+    ("compare", {"part": "Two runs"}),
+    ("forests", {}),
+    ("forests", {"part": "Diagnosis"}),
+    *[("trajectories", {"part": part}) for part in PARTS],
+    *[("trajectories", {"part": "Interventions", "view": view}) for view in VIEWS[1:]],
+]
+
 
 def record(whose: str, task: int, **rest: Any) -> dict[str, Any]:
     """What all records have."""

@@ -1,6 +1,5 @@
 """The pages on many runs: Compare, Forests, Trajectories and interventions."""
 
-import json
 
 import pytest
 
@@ -29,27 +28,14 @@ from app.drop_jobs import DroppedFile, read_dropped
 from app.jobs import Selection
 from app.overview_jobs import make_overview
 from app.stored_reports import report_heads
-from graphstore.store import open_store
 from tests.app.dashboard import teams
 from tests.app.dashboard.conftest import open_page
 from tests.app.dashboard.hostile import CLOSING, IMAGE, MARKDOWN, SCRIPT
+from tests.app.dashboard.teams import STATES
 from tests.app.dashboard.test_injection import SVG_TAGS, TAGS, check, figures_of, foreign
 
 pytestmark = pytest.mark.xdist_group("dashboard")
 
-PARTS = (
-    *("Proposals", "Interventions", "Perturbation", "Communication", "Relations"),
-    "Suitability",
-)
-VIEWS = ("Responses", "Predictions", "Links and roles")
-STATES = [
-    ("compare", {}),
-    ("compare", {"part": "Two runs"}),
-    ("forests", {}),
-    ("forests", {"part": "Diagnosis"}),
-    *[("trajectories", {"part": part}) for part in PARTS],
-    *[("trajectories", {"part": "Interventions", "view": view}) for view in VIEWS[1:]],
-]
 FEW = BootstrapConfiguration(draws=200)
 
 
@@ -426,48 +412,7 @@ def test_an_older_report_can_be_chosen_and_a_stale_link_is_no_error(opened):
         opened(page, **{name: "a report that is gone (abcdef)"}).check()
 
 
-# Nothing there, little there, and no longer there
-
-
-@pytest.mark.parametrize(("page", "state"), STATES)
-def test_an_empty_store_says_which_command_fills_it(open_fresh_store, page, state, monkeypatch):
-    store = open_fresh_store()
-    _log_in(open_fresh_store.server, monkeypatch)
-    store.checkpoint()
-    settings.configure(settings.Settings(store=store.url))
-    shown = open_page(page, **state).check()
-    told = " ".join(shown.kinds("empty"))
-    assert "masgraph " in told or "ids" in told, shown.notes
-    assert not shown.test.dataframe
-
-
-@pytest.mark.parametrize("run", [teams.alone("plain", 0), teams.team("plain", 0, 0)])
-def test_one_run(tmp_path, run):
-    """All jobs that can be made of one run; what they cannot say is said by the page."""
-    path = tmp_path / "one.db"
-    with open_store(str(path)) as store:
-        read_dropped([DroppedFile("one.jsonl", json.dumps(run).encode())], store)
-        found = forest_jobs.build_forests(store)
-        assert not found.forests, "one success is no forest"
-        trajectory_jobs.analyse(store, AnalysisConfiguration(bootstrap=FEW))
-        communication_jobs.communication(store)
-        intervention_jobs.execution(store)
-        intervention_jobs.predict(store, InterventionConfiguration(draws=2))
-        perturbation_jobs.assess_suitability(store)
-        perturbation_jobs.perturb_graphs(
-            store, [measure_named("forest")], PerturbationConfiguration(bootstrap=FEW)
-        )
-        if "attributes" in run:
-            relation_jobs.relations(store)
-        jobs.evaluate(store)
-        stored = store.query("MATCH (r:Run) RETURN r.id AS id").rows[0][0]
-    settings.configure(settings.Settings(store=str(path)))
-    for page, state in STATES:
-        check(open_page(page, **state).check())
-    shown = open_page("compare", part="Two runs", one=stored, other=stored).check()
-    assert set(frames(shown)[0]["kind"]) == {"matched"}
-    shown = open_page("compare", part="Two runs", one=stored).check()
-    assert shown.kinds("empty")
+# No longer there
 
 
 @pytest.mark.parametrize(("page", "state"), STATES)
@@ -490,13 +435,6 @@ def test_a_store_that_goes_away_in_the_middle_and_comes_back(opened, filled, pag
         aside.rename(file)
     shown.test.run()
     shown.check()
-
-
-def _log_in(server, monkeypatch):
-    if server is not None:
-        monkeypatch.setenv("NEO4J_USER", server.user)
-        if server.password:
-            monkeypatch.setenv("NEO4J_PASSWORD", server.password)
 
 
 # What is stored stays text
