@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from analytics.execution import ExecutionConfiguration, messages_of
 from analytics.interventions import Family
 from analytics.interventions_corruption import recorded_injections, trace_injection
+from analytics.interventions_made import Extent, recorded_extent
 from analytics.interventions_rewiring import degree_sequences
 from graphstore.identity import canonical_json
 from graphstore.model import CollaborationGraph, Organization
@@ -89,6 +90,7 @@ class ControlledRun:
         intervention: The type of its intervention, as the run says; None for none.
         family: The family that the type stands for; None where it is of none.
         setting: Type and parameters, without what differs from draw to draw.
+        extent: How far the intervention was made.
         organization: Its organization.
         hashes: The organization's hash here, and the one that the run records.
         reference_hash: Of the organization that was modified.
@@ -113,6 +115,7 @@ class ControlledRun:
     intervention: str | None
     family: Family | None
     setting: str | None
+    extent: Extent
     organization: Organization | None
     hashes: frozenset[str]
     reference_hash: str | None
@@ -170,6 +173,7 @@ def controlled_run(graph: CollaborationGraph, value: Value = "score") -> Control
     sent = Counter(role[sender] for sender, _ in messages_of(graph, ExecutionConfiguration()))
     own = None if graph.organization is None else graph.organization.hash
     recorded = _text(_look(attributes, HASH_PATHS))
+    parameters = _look(attributes, PARAMETER_PATHS)
     return ControlledRun(
         run=graph.id,
         name=graph.name,
@@ -184,7 +188,8 @@ def controlled_run(graph: CollaborationGraph, value: Value = "score") -> Control
         seed=recorded_seed(graph),
         intervention=kind,
         family=None if kind is None else _FAMILIES.get(kind.strip().casefold()),
-        setting=None if kind is None else _setting(kind, _look(attributes, PARAMETER_PATHS)),
+        setting=None if kind is None else _setting(kind, parameters),
+        extent=Extent() if kind is None else recorded_extent(attributes, parameters),
         organization=graph.organization,
         hashes=frozenset(one for one in (own, recorded) if one is not None),
         reference_hash=_text(_look(attributes, REFERENCE_PATHS)),
@@ -263,9 +268,13 @@ def _unkept(reference: ControlledRun, modified: ControlledRun) -> list[str]:
     """What Table 6 of OpenMAS-GCom keeps for the family, and these organizations do not."""
     if reference.organization is None or modified.organization is None:
         return []
-    if modified.family in (None, "node"):
+    asked = modified.extent.requested != 0.0
+    if modified.family is None:
         return []
     change = organization_change(reference.organization, modified.organization)
+    if modified.family == "node":
+        same = not (change.removed_units or change.added_units or change.replaced_links)
+        return ["no unit was removed: both organizations are the same"] if same else []
     found = []
     if change.removed_units or change.added_units:
         found.append(f"the units differ, which a {modified.family} intervention keeps")
@@ -273,6 +282,8 @@ def _unkept(reference: ControlledRun, modified: ControlledRun) -> list[str]:
         found.append(f"the roles differ, which a {modified.family} intervention keeps")
     elif modified.family == "structure" and not change.degrees_kept:
         found.append("a unit's number of links differs, which rewiring keeps")
+    elif modified.family == "structure" and asked and not change.replaced_links:
+        found.append("no link was rewired: both organizations have the same links")
     elif modified.family != "structure" and (change.replaced_links or change.added_links):
         found.append(f"the links differ, which an {modified.family} intervention keeps")
     return found

@@ -29,7 +29,7 @@ class ResponseConfiguration:
     accept_unrecorded: bool = False
     draws: int = 10_000
     seed: int = 0
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
         if self.value not in VALUES:
@@ -123,6 +123,8 @@ def _belongs(reference: ControlledRun, modified: ControlledRun) -> bool:
 def _agreeing(
     offered: Sequence[ControlledRun], run: ControlledRun, options: ResponseConfiguration
 ) -> tuple[tuple[ControlledRun, ...], tuple[str, ...]]:
+    if run.extent.unmade is not None:
+        return (), (run.extent.unmade,)
     if not offered:
         return (), ("no reference run of its task and method",)
     told = [

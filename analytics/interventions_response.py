@@ -2,8 +2,8 @@
 
 Source: OpenMAS-GCom, Eq. 6 and 13 (response: the modified score minus the reference score, on
 the same tasks), section 3.4 (retention: the modified score over a positive reference score),
-appendix A.6 (the audit: pairs whose controls disagree are left out) and B.6 (intervals by
-resampling common tasks, grouped by their source).
+appendix A.6 (the audit: pairs whose controls disagree are left out; so are runs in which
+nothing was changed) and B.6 (intervals by resampling common tasks, grouped by their source).
 """
 
 from collections import Counter
@@ -46,6 +46,8 @@ class SettingResponse:
         replaced_links: Mean share of permitted links that were replaced; None where no pair
             has both organizations.
         removed_units: Mean number of units that were removed, likewise.
+        achieved: Mean share that the modified runs say was replaced; None where none does.
+        incomplete: Number of pairs whose modified run got less than was asked for.
         fates: Injected candidates by what became of them.
         tokens: Mean over pairs that know them: reference, modified.
         calls: Likewise.
@@ -72,6 +74,8 @@ class SettingResponse:
     unrecorded: int
     replaced_links: float | None
     removed_units: float | None
+    achieved: float | None
+    incomplete: int
     fates: dict[str, int]
     tokens: tuple[float | None, float | None]
     calls: tuple[float | None, float | None]
@@ -126,11 +130,14 @@ class ResponseReport:
         columns: dict[str, Any] = {}
         for names, kind in (
             (("method", "reference_method", "setting", "family"), "string"),
-            (("pairs", "tasks", "better", "tied", "worse", "unrecorded"), "Int64"),
+            (
+                ("pairs", "tasks", "better", "tied", "worse", "unrecorded", "incomplete"),
+                "Int64",
+            ),
             (
                 (
                     *("reference", "modified", "response", "retention", "low", "high"),
-                    *("replaced_links", "removed_units"),
+                    *("replaced_links", "removed_units", "achieved"),
                 ),
                 "Float64",
             ),
@@ -233,6 +240,14 @@ def _measured(
             [one.replaced_share for one in changes if one.replaced_share is not None]
         ),
         removed_units=mean([float(len(one.removed_units)) for one in changes]),
+        achieved=mean(
+            [
+                pair.modified.extent.achieved
+                for pair in pairs
+                if pair.modified.extent.achieved is not None
+            ]
+        ),
+        incomplete=sum(not pair.modified.extent.complete for pair in pairs),
         fates={fate: fates[fate] for fate in FATES if fates[fate]},
         tokens=_both(pairs, "tokens"),
         calls=_both(pairs, "calls"),

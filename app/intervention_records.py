@@ -64,7 +64,7 @@ def reduced_record(
         keep: Whether these are kept instead, and all others removed.
 
     Raises:
-        UsageError: No unit has such a role, or two units share a name.
+        UsageError: No unit has such a role, all have one, or two units share a name.
     """
     from analytics.interventions import intervened_organization
 
@@ -75,6 +75,11 @@ def reduced_record(
     ]
     if len(removed) == (len(organization.units) if keep else 0):
         raise UsageError(f"no unit of {organization.name!r} is a {' or '.join(roles)}")
+    if len(removed) == (0 if keep else len(organization.units)):
+        told = "nobody would leave" if keep else "nobody would be left"
+        raise UsageError(
+            f"every unit of {organization.name!r} is a {' or '.join(roles)}: {told}"
+        )
     return _record(
         f"{organization.name}, {variant}",
         intervened_organization(organization, removed=removed),
@@ -139,6 +144,38 @@ def corrupted_record(graph: CollaborationGraph, rate: float, seed: int) -> dict[
             ],
         },
     )
+
+
+def shortfall(record: dict[str, Any]) -> str | None:
+    """What was asked for and could not be made, for people; None where all was made."""
+    from analytics.interventions_made import recorded_extent
+
+    done = record["intervention"]
+    extent = recorded_extent(record, done["intervention_parameters"])
+    told = ""
+    if done.get("proposed_swaps") == 0:
+        told = ": the share is less than half a link"
+    elif "proposed_swaps" in done:
+        told = f" of {done['proposed_swaps']:,} proposed"
+    rejected = done.get("rejected_swaps", {})
+    reasons = ", ".join(f"{count:,} {name}" for name, count in rejected.items() if count)
+    if reasons:
+        told += f" (rejected: {reasons})"
+    hint = ""
+    if rejected.get("roles") and done["intervention_parameters"]["role_rule"] == "observed":
+        hint = "; --roles any lets links join other roles"
+    if extent.unmade is not None:
+        return (
+            f"nothing was changed: {extent.unmade}{told}; a run of this team is no "
+            f"modified run, and  measure  leaves it out{hint}"
+        )
+    if not extent.complete:
+        return (
+            f"less was changed than asked for: a share of {extent.achieved:.4g} instead of "
+            f"{extent.requested:.4g}, with {done['accepted_swaps']:,} accepted swaps{told}"
+            f"{hint}"
+        )
+    return None
 
 
 def _record(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from graphstore.model import CollaborationGraph, Organization
     from graphstore.store import GraphStore
 
-VARIANTS = ("no-critic", "no-specialist", "expert-only")
+EXIT_NOT_AS_ASKED = 1
 
 
 def apply(
@@ -43,11 +43,12 @@ def apply(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is drawn.")] = 0,
     roles: Annotated[
-        Literal["observed", "any"],
+        Literal["observed", "any"] | None,
         typer.Option(
-            help="Which roles a rewired link may join: those that some link joins, or any."
+            help="Which roles a link may join after --rewire: those that some link joins "
+            "(observed, the default), or any."
         ),
-    ] = "observed",
+    ] = None,
     role: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,7 +62,11 @@ def apply(
     ] = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Write a modified team as an OpenMAS-GCom record, for a runner to run again."""
+    """Write a modified team as an OpenMAS-GCom record, for a runner to run again.
+
+    Exit code 1: less could be changed than was asked for; the record says what was.
+    """
+    from app.intervention_records import shortfall
     from graphstore.model import ROLES
 
     if sum(one is not None for one in (rewire, variant, corrupt, fail)) != 1:
@@ -69,14 +74,23 @@ def apply(
     unknown = sorted(set(role or ()) - set(ROLES))
     if unknown:
         raise UsageError(f"there is no role {unknown[0]!r}; choose from {', '.join(ROLES)}")
+    if role and variant is None and fail is None:
+        raise UsageError("--role is for --variant and --fail")
+    if roles and rewire is None:
+        raise UsageError("--roles is for --rewire")
+    rule = roles or "observed"
     with opened(store, read_only=True) as graph_store:
-        record = _made(graph_store, team, rewire, variant, corrupt, fail, seed, roles, role)
+        record = _made(graph_store, team, rewire, variant, corrupt, fail, seed, rule, role)
+    missing = shortfall(record)
     if out is None:
         print_json(record)
-        return
-    _write(record, out)
-    if not quiet:
-        say(f"Modified team: {out}")
+    else:
+        _write(record, out)
+        if not quiet:
+            say(f"{'Modified team' if missing is None else 'Team'}: {out}")
+    if missing is not None:
+        say(f"Warning: {missing}.")
+        raise typer.Exit(EXIT_NOT_AS_ASKED)
 
 
 def _made(

@@ -295,9 +295,12 @@ def measure(
 
 def _print_responses(report: "ResponseReport", *, quiet: bool) -> None:
     if report.settings:
+        columns = SHOWN_RESPONSE
+        if any(one.achieved is not None for one in report.settings):
+            columns += ("achieved",)
         print_table(
-            SHOWN_RESPONSE,
-            [tuple(getattr(one, name) for name in SHOWN_RESPONSE) for one in report.settings],
+            columns,
+            [tuple(getattr(one, name) for name in columns) for one in report.settings],
             title="Response to interventions; means over tasks, 95% intervals, retention in %",
         )
         fates = [one for one in report.settings if one.fates]
@@ -323,6 +326,13 @@ def _print_responses(report: "ResponseReport", *, quiet: bool) -> None:
         say(f"{left.run} (task {left.task}): {'; '.join(left.reasons)}.")
     if len(report.left_out) > SHOWN_LEFT_OUT:
         say(f"{len(report.left_out) - SHOWN_LEFT_OUT:,} more: --json names them.")
+    for one in report.settings:
+        if one.incomplete:
+            achieved = "" if one.achieved is None else f" (a share of {one.achieved:.4g})"
+            say(
+                f"Caution: {one.incomplete:,} of {one.pairs:,} runs with {one.setting} got "
+                f"less of it than was asked for{achieved}."
+            )
     unrecorded = sum(one.unrecorded for one in report.settings)
     if unrecorded:
         say(f"{unrecorded:,} pairs agree only as far as is recorded.")

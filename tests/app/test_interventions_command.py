@@ -309,9 +309,74 @@ def test_removed_failed_and_wrong(masgraph, store, tmp_path):
     assert masgraph("ingest", out).code == 0
 
 
+def test_an_intervention_that_could_not_be_made_is_said_and_not_measured(
+    masgraph, store, tmp_path
+):
+    # Between observed roles, no swap of this team is valid.
+    done = masgraph("interventions", "apply", "trio", "--rewire", "0.3", "--quiet")
+    assert done.code == 1
+    assert (
+        "Warning: nothing was changed: no link was rewired: 0 swaps were accepted" in done.err
+    )
+    assert "of 1,000 proposed (rejected: " in done.err
+    assert "--roles any lets links join other roles" in done.err
+    record = done.json()
+    assert record["intervention"]["complete"] is False
+    runs = [
+        {**record, **CONTROLS, "id": f"a{task}", "dataset_id": "d", "sample_id": task,
+         "metric_result": 0.0, "method_id": "trio"}
+        for task in ("1", "2")
+    ]  # fmt: skip
+    path = tmp_path / "in" / "unmade.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in runs))
+    assert masgraph("ingest", path).code == 0
+    found = masgraph("interventions", "measure", "--json").json()
+    assert [one["family"] for one in found["settings"]] == ["information", "node"]
+    assert found["reasons"]["no link was rewired: 0 swaps were accepted"] == 2
+
+
+def test_a_share_of_less_than_half_a_link(masgraph, store, tmp_path):
+    out = tmp_path / "team.json"
+    done = masgraph("interventions", "apply", "trio", "--rewire", "0.01", "--out", out)
+    assert (done.code, "Modified" in done.err) == (1, False)
+    assert "the share is less than half a link" in done.err
+    assert json.loads(out.read_text())["intervention"]["accepted_swaps"] == 0
+
+
+def test_a_part_of_an_intervention_is_said_beside_its_response(masgraph, store, tmp_path):
+    done = masgraph("interventions", "apply", "trio", "--rewire", "1", "--roles", "any")
+    assert done.code == 1
+    assert (
+        "Warning: less was changed than asked for: a share of 0.8333 instead of 1" in done.err
+    )
+    run = {**done.json(), **CONTROLS, "dataset_id": "d", "sample_id": "1",
+           "metric_result": 0.5, "method_id": "trio"}  # fmt: skip
+    path = tmp_path / "in" / "part.json"
+    path.write_text(json.dumps(run))
+    assert masgraph("ingest", path).code == 0
+    told = masgraph("interventions", "measure")
+    assert "achieved" in told.out
+    assert "1 of 1 runs with structure: ratio 1.0, role_rule any got less of it" in told.err
+    assert "(a share of 0.8333)" in told.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        (("--rewire", "0.5", "--role", "critic"), "--role is for --variant and --fail"),
+        (("--fail", "1", "--roles", "any"), "--roles is for --rewire"),
+        (
+            (
+                "--variant",
+                "no-critic",
+                *(
+                    part
+                    for role in ("orchestrator", "specialist", "critic", "aggregator")
+                    for part in ("--role", role)
+                ),
+            ),
+            "nobody would be left",
+        ),
         ((), "choose one of --rewire, --variant, --corrupt and --fail"),
         (("--rewire", "0.5", "--fail", "1"), "choose one of"),
         (("--rewire", "5"), "between 0 and 1"),
