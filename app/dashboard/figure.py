@@ -15,6 +15,7 @@ _CSS = """
 .frame:focus-visible { outline: 2px solid var(--st-primary-color); }
 .frame svg { display: block; height: auto; }
 .frame.fits svg { width: 100%; }
+.frame.more { mask-image: linear-gradient(to right, #000 calc(100% - 2.5rem), transparent); }
 """
 
 _JS = """
@@ -45,6 +46,15 @@ export default function (component) {
     event.preventDefault();
     setTriggerValue("picked", target.dataset.pick);
   };
+  // The right edge fades where the drawing goes on.
+  const mark = () => frame.classList.toggle(
+    "more", frame.scrollWidth - frame.clientWidth - frame.scrollLeft > 4);
+  frame.onscroll = mark;
+  requestAnimationFrame(mark);
+  if (!frame.dataset.watched) {
+    frame.dataset.watched = "yes";
+    new ResizeObserver(() => frame.onscroll()).observe(frame);
+  }
   frame.onclick = pick;
   frame.onkeydown = pick;
 }
