@@ -55,7 +55,7 @@ class InterventionConfiguration:
     worker_roles: tuple[Role, ...] = WORKER_ROLES
     draws: int = 20
     seed: int = 0
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
         if self.subject not in SUBJECTS:

@@ -47,8 +47,9 @@ class PredictionReport:
     def settings(self) -> list[dict[str, Any]]:
         """Each setting over all teams: on how many it can be made, and means over them.
 
-        A ``_change`` is the mean over teams of the effect after less before, in the teams on
-        which the setting can be made: other teams' structure is no part of it.
+        Each effect is the mean over the teams on which the setting can be made and that have
+        the effect before and after: ``_before``, the value itself and ``_change`` (after less
+        before) are over the same teams, ``_teams`` of them. Other teams' structure is no part.
         """
         from analytics.averages import mean
         from analytics.interventions_prediction import EFFECTS
@@ -66,9 +67,11 @@ class PredictionReport:
                 "changed": mean([one.changed.mean for one in made if one.changed]),
             }
             for name in EFFECTS:
-                values = [(one.effects or {}).get(name) for one in made]
-                row[name] = mean([one.mean for one in values if one is not None])
-                row[f"{name}_change"] = mean(self._changes(place, name))
+                both = self._before_and_after(place, name)
+                row[name] = mean([after for _, after in both])
+                row[f"{name}_before"] = mean([before for before, _ in both])
+                row[f"{name}_change"] = mean([after - before for before, after in both])
+                row[f"{name}_teams"] = len(both)
             row["cut_off"] = mean([one.cut_off.mean for one in made if one.cut_off])
             row["reached"] = mean([one.reached.mean for one in made if one.reached])
             row["output_reached"] = mean(
@@ -83,14 +86,14 @@ class PredictionReport:
 
         return pandas.DataFrame(self.settings()).convert_dtypes()
 
-    def _changes(self, place: int, effect: str) -> list[float]:
-        """The change of an effect in each team that has it before and after."""
+    def _before_and_after(self, place: int, effect: str) -> list[tuple[float, float]]:
+        """An effect in each team on which the setting can be made and that has it twice."""
         found = []
         for one in self.predictions:
             before = (one.settings[0].effects or {}).get(effect)
             after = (one.settings[place].effects or {}).get(effect)
             if before is not None and after is not None and one.settings[place].reason is None:
-                found.append(after.mean - before.mean)
+                found.append((before.mean, after.mean))
         return found
 
     def to_dict(self) -> dict[str, Any]:

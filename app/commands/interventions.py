@@ -215,6 +215,14 @@ def _say_of_prediction(report: "PredictionReport", executed: bool) -> None:
         for one in report.predictions[0].settings:
             if one.reason is not None:
                 say(f"{one.setting}: {one.reason}.")
+    rows = report.settings()
+    partly = sum(0 < row["teams"] < len(report.predictions) for row in rows)
+    if partly:
+        say(
+            f"{partly:,} of {len(rows):,} settings can be made on some of the "
+            f"{len(report.predictions):,} teams only (column teams): their values are over "
+            "these teams; the value less its (change) is what these teams have as they are."
+        )
     unknown = sum(one.team.output_basis is None for one in report.predictions)
     if unknown:
         say(

@@ -162,6 +162,35 @@ def test_a_prediction_for_executed_runs(masgraph, store):
     assert settings["wrong contents 80%"]["changed"]["mean"] == 0.75
 
 
+def test_a_value_and_its_change_are_of_the_same_teams(masgraph, store, tmp_path):
+    # Beside the trio a pair: without critic, specialist and worker, and nobody is cut off.
+    pair = {"V": ["lead", {"id": "end", "role": "aggregator"}], "E": [["lead", "end"]]}
+    path = tmp_path / "in" / "pair.json"
+    path.write_text(json.dumps({**record("p", "1", 1.0, **pair), "method_id": "pair"}))
+    assert masgraph("ingest", path).code == 0
+    found = masgraph("interventions", "predict", "--draws", "2", "--json").json()
+    rows = {one["setting"]: one for one in found["settings"]}
+    trio = next(one for one in found["predictions"] if one["name"] == "trio")
+    alone = {one["setting"]: one for one in trio["settings"]}
+    assert rows["as it is"]["reachable_pair_fraction"] == pytest.approx((0.45 + 0.5) / 2)
+    row = rows["no critic"]
+    assert (row["teams"], row["not_possible"]) == (1, 1)
+    for name in ("reachable_pair_fraction", "output_reachability", "units"):
+        before = alone["as it is"]["effects"][name]["mean"]
+        after = alone["no critic"]["effects"][name]["mean"]
+        assert (row[name], row[f"{name}_before"], row[f"{name}_teams"]) == (after, before, 1)
+        assert row[f"{name}_change"] == after - before
+    # Without experts no path is left: there is no length, before or after.
+    path_length = rows["expert only"]["output_path_length_before"]
+    assert (path_length, rows["expert only"]["output_path_length"]) == (None, None)
+    for row in rows.values():
+        for name in ("links", "average_path_length", "output_path_length"):
+            if row[name] is not None:
+                assert row[f"{name}_before"] + row[f"{name}_change"] == pytest.approx(row[name])
+    told = masgraph("interventions", "predict", "--draws", "2")
+    assert "settings can be made on some of the 2 teams only" in told.err
+
+
 def test_predictions_for_people_and_what_cannot_be_predicted(masgraph, store):
     done = masgraph("interventions", "predict", "--draws", "2")
     assert done.code == 0, done.err
