@@ -293,7 +293,10 @@ def evaluate_communication(
 
 
 def summaries_to_pandas(summaries: Iterable[CommunicationSummary]) -> "pandas.DataFrame":
-    """One line a group: ``group``, ``runs``, ``tasks`` and the mean of each measure."""
+    """One line a group: ``group``, ``runs``, ``tasks``, means, and what they rest on.
+
+    ``score`` is the mean over ``score_tasks`` tasks, and so on for each measure.
+    """
     import pandas
 
     found = list(summaries)
@@ -303,6 +306,9 @@ def summaries_to_pandas(summaries: Iterable[CommunicationSummary]) -> "pandas.Da
         "tasks": ("Int64", [one.tasks for one in found]),
     }
     columns |= {name: ("Float64", [one.means[name] for one in found]) for name in MEASURES}
+    columns |= {
+        f"{name}_tasks": ("Int64", [one.known[name] for one in found]) for name in MEASURES
+    }
     return pandas.DataFrame(
         {name: pandas.Series(cells, dtype=kind) for name, (kind, cells) in columns.items()}
     )

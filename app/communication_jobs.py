@@ -102,7 +102,7 @@ class CommunicationResult:
         return {name: dict(sorted(counts.items())) for name, counts in found.items()}
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """One line a group: ``group``, ``runs``, ``tasks`` and the mean of each measure."""
+        """One line a group, as :func:`analytics.communication_report.summaries_to_pandas`."""
         from analytics.communication_report import summaries_to_pandas
 
         return summaries_to_pandas(self.groups)

@@ -144,6 +144,15 @@ def _print(result: "CommunicationResult", *, quiet: bool) -> None:
         ],
         title="Means over the tasks that have a value",
     )
+    if any(count < one.tasks for one in result.groups for count in one.known.values()):
+        print_table(
+            (*result.by, "tasks", *MEASURES),
+            [
+                (*one.group, one.tasks, *(one.known[name] for name in MEASURES))
+                for one in result.groups
+            ],
+            title="Number of tasks that each mean rests on; a score per thousand needs both",
+        )
     rounds = [
         (*one.group, each.round, *(getattr(each, name) for name in ROUND_COLUMNS))
         for one in result.groups

@@ -124,3 +124,36 @@ def test_for_people(masgraph, store):
     assert (wrong.code, "cannot be grouped by 'colour'" in wrong.err) == (2, True)
     nobody = masgraph("communication", "--method", "nobody")
     assert (nobody.code, "no run matches" in nobody.err) == (2, True)
+
+
+def test_on_how_many_tasks_a_mean_rests(masgraph, tmp_path):
+    silent = run("silent", "t2", 0.9)
+    for action in silent["actions"]:
+        del action["tokens_out"]
+    records = [run("full", "t1", 0.1), silent, run("bare", "t3", None)]
+    path = tmp_path / "runs.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    assert masgraph("ingest", path).code == 0
+    done = masgraph("communication", "--quiet")
+    assert "Number of tasks that each mean rests on" in done.out
+    # Method, tasks, score, both counts of tokens, both scores per thousand, entropy.
+    assert ["debate", "3", "2", "2", "2", "1", "1", "3"] in [
+        line.replace("│", " ").split() for line in done.out.splitlines()
+    ]
+    found = masgraph("communication", "--json").json()["groups"][0]
+    assert (found["means"]["score"], found["means"]["score_per_thousand"]) == (
+        pytest.approx(0.5), pytest.approx(10),
+    )  # fmt: skip
+    import masgraph as mg
+
+    with mg.open_store("masgraph.db") as opened:
+        frame = mg.communication(opened, save=False).to_pandas()
+    assert frame.loc[0, "score_tasks"] == 2
+    assert frame.loc[0, "score_per_thousand_tasks"] == 1
+
+
+def test_nothing_is_counted_where_every_task_has_all(masgraph, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps(run("full", "t1", 0.1)))
+    assert masgraph("ingest", path).code == 0
+    assert "Number of tasks that each mean rests on" not in masgraph("communication").out
