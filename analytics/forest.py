@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import compress
+from operator import mul
 from typing import Any, Literal, get_args
 
 from analytics.similarity.measure import SimilarityMeasure, measure_named
@@ -365,11 +366,12 @@ def forest_match(similarities: Sequence[float], weights: Sequence[float]) -> flo
     Returns:
         0 to 1; None where no weight is left.
     """
-    shares = [weight * value for weight, value in zip(weights, similarities, strict=True)]
-    found = math.fsum(shares)
+    if len(similarities) != len(weights):
+        raise ValueError(f"{len(weights)} weights for {len(similarities)} similarities")
+    found = math.fsum(map(mul, weights, similarities))
     if math.isnan(found):
         known = [not math.isnan(value) for value in similarities]
-        found = math.fsum(compress(shares, known))
         weights = list(compress(weights, known))
+        found = math.fsum(map(mul, weights, compress(similarities, known)))
     total = math.fsum(weights)
     return found / total if total > 0.0 else None

@@ -143,7 +143,10 @@ class ForestScorer:
             features = self.measure.prepare(graph)
             similarities = self.measure.matrix([features], found.references)[0].tolist()
         match = forest_match(similarities, weights)
-        best = max([value for value in similarities if not math.isnan(value)], default=None)
+        known = similarities
+        if math.isnan(sum(similarities)):
+            known = [value for value in similarities if not math.isnan(value)]
+        best = max(known, default=None)
         nearest = min(
             [
                 name

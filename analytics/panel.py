@@ -267,9 +267,11 @@ def panel_values(
     edges, inferred = len(graph.edges), graph.inferred_edges
     tokens_in, tokens_out = outcome.tokens_in, outcome.tokens_out
     if tokens_in is None:
-        tokens_in = _sum([node.tokens_in for node in graph.nodes])
+        read_by = [found for node in graph.nodes if (found := node.tokens_in) is not None]
+        tokens_in = sum(read_by) if read_by else None
     if tokens_out is None:
-        tokens_out = _sum([node.tokens_out for node in graph.nodes])
+        written = [found for node in graph.nodes if (found := node.tokens_out) is not None]
+        tokens_out = sum(written) if written else None
     return {
         "run": graph.id,
         "name": graph.name,
@@ -323,11 +325,6 @@ def evaluate(
     """
     options = configuration or _DEFAULTS
     return Evaluation(options, tuple([evaluate_graph(graph, options) for graph in graphs]))
-
-
-def _sum(parts: list[int | None]) -> int | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if known else None
 
 
 def _summary(rows: list[PanelRow], metrics: tuple[str, ...]) -> MethodSummary:

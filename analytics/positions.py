@@ -20,7 +20,7 @@ class Positions:
         targets: For each edge, the position of the node that consumed it.
     """
 
-    __slots__ = ("_levels", "agents", "index", "sources", "targets")
+    __slots__ = ("_fullness", "agents", "index", "sources", "targets")
 
     def __init__(self, graph: CollaborationGraph) -> None:
         nodes, edges = graph.nodes, graph.edges
@@ -28,21 +28,27 @@ class Positions:
         self.agents = [node.agent for node in nodes]
         self.sources = [index[edge.source] for edge in edges]
         self.targets = [index[edge.target] for edge in edges]
-        self._levels: list[int] | None = None
+        self._fullness: list[int] | None = None
 
     @property
-    def levels(self) -> list[int]:
-        """For each node, the edges on the longest path that ends at it."""
-        if self._levels is None:
-            self._levels = levels(
-                len(self.agents), zip(self.sources, self.targets, strict=True)
-            )
-        return self._levels
+    def fullness(self) -> list[int]:
+        """Number of nodes on each level (:func:`analytics.similarity.outline.levels`)."""
+        if self._fullness is None:
+            found = levels(len(self.agents), zip(self.sources, self.targets, strict=True))
+            self._fullness = [0] * (max(found, default=-1) + 1)
+            for level in found:
+                self._fullness[level] += 1
+        return self._fullness
 
     @property
     def depth(self) -> int:
         """Nodes on the longest path; 0 without nodes."""
-        return max(self.levels, default=-1) + 1
+        return len(self.fullness)
+
+    @property
+    def width(self) -> int:
+        """Nodes on the fullest level; 0 without nodes."""
+        return max(self.fullness, default=0)
 
     @property
     def active_agents(self) -> int:

@@ -100,8 +100,9 @@ def node_validity(
         positions: Of this graph, where they have been read; read here where None.
     """
     read = positions or Positions(graph)
-    index = read.index
-    ends = {index[node] for node in terminal_nodes(graph, terminal) if node in index}
+    place = read.index.get
+    ends = {place(node) for node in terminal_nodes(graph, terminal)}
+    ends.discard(None)
     return NodeValidity(
         consumed=len(set(read.sources) - ends), non_terminal=len(read.index) - len(ends)
     )

@@ -42,8 +42,9 @@ class BitCounts:
         places = self._places
         code = 0
         for key, count in row.items():
-            if key in places:
-                place, most = places[key]
+            found = places.get(key)
+            if found is not None:
+                place, most = found
                 code |= ((1 << (count if count < most else most)) - 1) << place
         return code
 

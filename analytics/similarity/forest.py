@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from analytics.positions import Positions
@@ -127,13 +128,13 @@ class ForestMeasure(Configured):
             )
             edges[first, COUPLING, second] += 1
         return ForestFeatures(
-            nodes=dict(Counter(labels)),
-            edges=dict(edges),
+            nodes=Counter(labels),
+            edges=edges,
             sizes=(
                 len(labels),
                 len(read.sources) + len(graph.couplings),
                 read.depth,
-                max(Counter(read.levels).values(), default=0),
+                read.width,
             ),
         )
 
@@ -174,7 +175,7 @@ class ForestMeasure(Configured):
             (self.alpha * here + self.beta * there + self.gamma * shape) / weights
             for here, there, shape in zip(*parts, strict=True)
         ]
-        if any(map(math.isnan, sums)):
+        if math.isnan(sum(sums)):
             # Somewhere a part is not defined: its weight falls away.
             sums = [
                 _nan(self.combine(*[None if math.isnan(value) else value for value in values]))
@@ -248,7 +249,7 @@ class ForestReferences:
     def __init__(self, features: Sequence[ForestFeatures]) -> None:
         self._nodes = BitCounts([one.nodes for one in features])
         self._edges = BitCounts([one.edges for one in features])
-        self._sizes = [one.sizes for one in features]
+        self._ratios = _Ratios([one.sizes for one in features])
         self._node_sums = [one.sizes[0] for one in features]
         self._edge_sums = [one.sizes[1] for one in features]
 
@@ -257,7 +258,7 @@ class ForestReferences:
         return (
             _overlaps(self._nodes.shared(one.nodes), one.sizes[0], self._node_sums),
             _overlaps(self._edges.shared(one.edges), one.sizes[1], self._edge_sums),
-            _mean_ratios(one.sizes, self._sizes),
+            self._ratios.mean(one.sizes),
         )
 
 
@@ -269,22 +270,33 @@ def _overlaps(shared: list[int], size: int, sizes: list[int]) -> list[float]:
     ]
 
 
-def _mean_ratios(ones: _Sizes, references: list[_Sizes]) -> list[float]:
-    """s_topo for each reference; NaN where not defined."""
-    if not all(ones):
-        return [_nan(_mean_ratio(ones, others)) for others in references]
-    # All four are compared, whatever the references have: the same sum in one line.
-    a, b, c, d = ones
-    return [
-        (
-            (a / e if a < e else e / a)
-            + (b / f if b < f else f / b)
-            + (c / g if c < g else g / c)
-            + (d / h if d < h else h / d)
-        )
-        / 4
-        for e, f, g, h in references
-    ]
+class _Ratios:
+    """s_topo for each reference; what one size gives with all of theirs is remembered."""
+
+    def __init__(self, references: Sequence[_Sizes]) -> None:
+        self._references = references
+        self._of = [
+            lru_cache(maxsize=1024)(partial(_ratios, [sizes[place] for sizes in references]))
+            for place in range(4)
+        ]
+
+    def mean(self, ones: _Sizes) -> list[float]:
+        """The mean ratio for each reference; NaN where not defined."""
+        if not all(ones):
+            return [_nan(_mean_ratio(ones, others)) for others in self._references]
+        # All four are compared, whatever the references have.
+        nodes, edges, depth, width = self._of
+        return [
+            (one + two + three + four) / 4
+            for one, two, three, four in zip(
+                nodes(ones[0]), edges(ones[1]), depth(ones[2]), width(ones[3]), strict=True
+            )
+        ]
+
+
+def _ratios(theirs: Sequence[int], size: int) -> list[float]:
+    """Smaller over larger of a size above 0 and each of theirs."""
+    return [size / other if size < other else other / size for other in theirs]
 
 
 def _mean_ratio(ones: Sequence[int], others: Sequence[int]) -> float | None:

@@ -19,8 +19,8 @@ def test_edges_by_position():
     assert read.agents == [ids[0], ids[1], None, ids[0]]
     assert list(zip(read.sources, read.targets, strict=True)) == [(0, 1), (0, 2), (1, 3)]
     assert [read.index[node.id] for node in graph.nodes] == [0, 1, 2, 3]
-    assert read.levels == [0, 1, 1, 2]
-    assert read.depth == 3
+    assert read.fullness == [1, 2, 1]
+    assert (read.depth, read.width) == (3, 2)
     assert read.active_agents == 2
     row = evaluate_graph(graph)
     assert {name: getattr(row, name) for name in panel_values(graph)} == panel_values(
@@ -30,4 +30,4 @@ def test_edges_by_position():
 
 def test_of_nothing():
     read = Positions(drawn([]))
-    assert (read.levels, read.depth, read.active_agents) == ([], 0, 0)
+    assert (read.fullness, read.depth, read.width, read.active_agents) == ([], 0, 0, 0)
