@@ -12,19 +12,22 @@ from dataclasses import dataclass
 import numpy
 
 from analytics.paired_scores import PairedComparison, compare_pair
+from analytics.resampling import Floats, resampled_sums
 from analytics.statistics import (
     FEW_UNITS,
+    NO_WIDTH,
     BootstrapConfiguration,
-    Floats,
     Interval,
+    IntervalMethod,
     bootstrap_mean,
     bootstrap_ratio,
+    few_units,
+    no_spread,
+    quantile_ends,
 )
 from analytics.trajectories import Trajectory
 from analytics.trajectory_metrics import GAIN_LABELS, WEAK_LABELS, UnitDiagnosis
 from analytics.trajectory_report import TrajectoryReport, find_method
-
-_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +212,8 @@ def _multiple(own: _Tasks, base: _Tasks, options: BootstrapConfiguration) -> Int
     if missing:
         notes.append(f"{missing} tasks lack the tokens of one of the two and are left out.")
     low = high = error = None
+    # Without a jackknife of this ratio there is no BCa.
+    method: IntervalMethod = "percentile" if options.method == "percentile" else "expanded"
     if not math.isfinite(estimate):
         notes.append(
             "The single agent used no token." if common else "There is no common task."
@@ -217,21 +222,27 @@ def _multiple(own: _Tasks, base: _Tasks, options: BootstrapConfiguration) -> Int
         notes.append("One task gives no interval.")
     else:
         if len(common) < FEW_UNITS:
-            notes.append(f"With only {len(common)} tasks the interval tends to be too narrow.")
-        draws = _draws(sums, options)
-        if numpy.isfinite(draws).all():
-            tail = (1.0 - options.confidence) / 2.0
-            low, high = (float(end) for end in numpy.quantile(draws, [tail, 1.0 - tail]))
-            error = float(draws.std(ddof=1)) if len(draws) > 1 else None
-        else:
+            notes.append(few_units(len(common)))
+        draws = _ratio_of_ratios(resampled_sums(sums, options.draws, options.seed))
+        if options.draws == 1:
+            notes.append("One draw gives no interval.")
+        elif not numpy.isfinite(draws).all():
             notes.append("Some draws hold no token of the single agent: no interval is given.")
+        elif float(numpy.ptp(draws)) <= no_spread(draws, estimate):
+            low = high = float(estimate)
+            error = 0.0
+            notes.append(NO_WIDTH)
+        else:
+            low, high, told = quantile_ends(draws, len(common), options)
+            error = float(draws.std(ddof=1))
+            notes.extend(told)
     return Interval(
         estimate=float(estimate) if math.isfinite(estimate) else None,
         low=low,
         high=high,
         standard_error=error,
         confidence=options.confidence,
-        method="percentile",
+        method=method,
         unit="task",
         units=len(common),
         values=len(common),
@@ -248,21 +259,6 @@ def _counted(tasks: _Tasks) -> dict[str, list[Trajectory]]:
         for task, runs in tasks.runs.items()
     }
     return {task: runs for task, runs in found.items() if runs}
-
-
-def _draws(
-    sums: Floats,
-    options: BootstrapConfiguration,
-) -> Floats:
-    generator = numpy.random.default_rng(options.seed)
-    count = len(sums)
-    found = numpy.empty(options.draws)
-    block = max(1, _BLOCK // count)
-    for start in range(0, options.draws, block):
-        stop = min(start + block, options.draws)
-        times = generator.multinomial(count, [1.0 / count] * count, size=stop - start)
-        found[start:stop] = _ratio_of_ratios(times @ sums)
-    return found
 
 
 def _ratio_of_ratios(

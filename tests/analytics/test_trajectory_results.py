@@ -102,7 +102,7 @@ def test_the_interval_of_a_multiple_against_a_plain_bootstrap():
         for m, tokens in zip(("debate", "single"), pair, strict=True)
     ]
     report = evaluate_trajectories(graphs)
-    options = BootstrapConfiguration(draws=20_000)
+    options = BootstrapConfiguration(draws=20_000, method="percentile")
     found = intervals_by_method(report, "single", options)[0].token_multiple
     chance = random.Random(1)
     plain = []
