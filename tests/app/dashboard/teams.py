@@ -3,12 +3,36 @@
 import json
 from typing import Any
 
+from analytics.communication import CommunicationConfiguration
+from analytics.compare import ComparisonConfiguration
+from analytics.interventions_configuration import InterventionConfiguration
+from analytics.perturbation_study import PerturbationConfiguration
+from analytics.similarity.measure import measure_named
+from analytics.statistics import BootstrapConfiguration
+from analytics.trajectories import TrajectoryConfiguration
+from analytics.trajectory_results import AnalysisConfiguration
+from app import (
+    communication_jobs,
+    compare_jobs,
+    diagnosis_jobs,
+    forest_jobs,
+    intervention_jobs,
+    jobs,
+    perturbation_jobs,
+    relation_jobs,
+    trajectory_jobs,
+)
+from app.drop_jobs import DroppedFile, read_dropped
+from app.jobs import Selection
+from app.overview_jobs import make_overview
+from graphstore.store import GraphStore
 from tests.app.dashboard.hostile import CLOSING, IMAGE, MARKDOWN, SCRIPT
 
 NAMES = ("plain", SCRIPT, IMAGE, MARKDOWN, CLOSING)
 TASKS = 3
 ALONE = "alone"
 RATES = (0.2, 0.4)
+FEW = BootstrapConfiguration(draws=200)
 CONTROLS = {"model": "small", "prompt": "p1", "parser": "2", "budget": 9}
 
 PARTS = (
@@ -155,3 +179,40 @@ def records() -> list[dict[str, Any]]:
 def lines() -> bytes:
     """The runs in masgraph's own format."""
     return "".join(json.dumps(one) + "\n" for one in records()).encode()
+
+
+def fill(store: GraphStore) -> None:
+    """Reads all runs, and computes everything that the pages on many runs show."""
+    report = read_dropped([DroppedFile("teams.jsonl", lines())], store)
+    assert not report.rejected, report.rejected[:1]
+    comparison = ComparisonConfiguration(bootstrap=FEW)
+    compare_jobs.compare_methods(store, configuration=comparison)
+    for name in NAMES:
+        compare_jobs.compare_methods(
+            store, configuration=comparison, selection=Selection(dataset=f"set {name}")
+        )
+    forests = forest_jobs.build_forests(store)
+    jobs.evaluate(store)
+    diagnosis_jobs.diagnose(store, forests=forests.id)
+    trajectory_jobs.analyse(
+        store,
+        AnalysisConfiguration(
+            trajectory=TrajectoryConfiguration(maximum_score=1.0),
+            bootstrap=FEW,
+            baseline=ALONE,
+        ),
+    )
+    communication_jobs.communication(store)
+    communication_jobs.communication(store, CommunicationConfiguration(), by=("memory",))
+    intervention_jobs.measure(store)
+    intervention_jobs.predict(store, InterventionConfiguration(draws=2))
+    intervention_jobs.execution(store)
+    relation_jobs.relations(store)
+    perturbation_jobs.assess_suitability(store)
+    perturbation_jobs.perturb_graphs(
+        store,
+        [measure_named(name) for name in ("forest", "wl")],
+        PerturbationConfiguration(rates=(0.2, 0.5), repeats=1, bootstrap=FEW),
+        limit=6,
+    )
+    make_overview(store)

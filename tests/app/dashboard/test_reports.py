@@ -1,32 +1,9 @@
 """The pages on many runs: Compare, Forests, Trajectories and interventions."""
 
-
 import pytest
 
-from analytics.communication import CommunicationConfiguration
-from analytics.compare import ComparisonConfiguration
-from analytics.interventions_configuration import InterventionConfiguration
-from analytics.perturbation_study import PerturbationConfiguration
-from analytics.similarity.measure import measure_named
-from analytics.statistics import BootstrapConfiguration
-from analytics.trajectories import TrajectoryConfiguration
-from analytics.trajectory_results import AnalysisConfiguration
-from app import (
-    communication_jobs,
-    compare_jobs,
-    diagnosis_jobs,
-    forest_jobs,
-    intervention_jobs,
-    jobs,
-    perturbation_jobs,
-    relation_jobs,
-    trajectory_jobs,
-)
 from app.dashboard import connection, settings
 from app.dashboard.pages.stored import title_of
-from app.drop_jobs import DroppedFile, read_dropped
-from app.jobs import Selection
-from app.overview_jobs import make_overview
 from app.stored_reports import report_heads
 from tests.app.dashboard import teams
 from tests.app.dashboard.conftest import open_page
@@ -36,46 +13,12 @@ from tests.app.dashboard.test_injection import SVG_TAGS, TAGS, check, figures_of
 
 pytestmark = pytest.mark.xdist_group("dashboard")
 
-FEW = BootstrapConfiguration(draws=200)
-
 
 @pytest.fixture(scope="module")
 def filled(module_store, request):
     """A store in which everything that the pages show was computed."""
     store = module_store
-    report = read_dropped([DroppedFile("teams.jsonl", teams.lines())], store)
-    assert not report.rejected, report.rejected[:1]
-    comparison = ComparisonConfiguration(bootstrap=FEW)
-    compare_jobs.compare_methods(store, configuration=comparison)
-    for name in teams.NAMES:
-        compare_jobs.compare_methods(
-            store, configuration=comparison, selection=Selection(dataset=f"set {name}")
-        )
-    forests = forest_jobs.build_forests(store)
-    jobs.evaluate(store)
-    diagnosis_jobs.diagnose(store, forests=forests.id)
-    trajectory_jobs.analyse(
-        store,
-        AnalysisConfiguration(
-            trajectory=TrajectoryConfiguration(maximum_score=1.0),
-            bootstrap=FEW,
-            baseline=teams.ALONE,
-        ),
-    )
-    communication_jobs.communication(store)
-    communication_jobs.communication(store, CommunicationConfiguration(), by=("memory",))
-    intervention_jobs.measure(store)
-    intervention_jobs.predict(store, InterventionConfiguration(draws=2))
-    intervention_jobs.execution(store)
-    relation_jobs.relations(store)
-    perturbation_jobs.assess_suitability(store)
-    perturbation_jobs.perturb_graphs(
-        store,
-        [measure_named(name) for name in ("forest", "wl")],
-        PerturbationConfiguration(rates=(0.2, 0.5), repeats=1, bootstrap=FEW),
-        limit=6,
-    )
-    make_overview(store)
+    teams.fill(store)
     store.checkpoint()
     with pytest.MonkeyPatch.context() as patch:
         if "://" in store.url:
