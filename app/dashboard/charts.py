@@ -31,22 +31,25 @@ def bars(
     if len(values) > most:
         title += f" (the first {most:,} of {len(values):,})"
     top = max((value for _, value in kept if value is not None), default=0) or 1
-    name_width = min(240, 24 + 7 * max((len(name) for name, _ in kept), default=0))
+    name_width = min(290, 74 + 7 * max((len(name) for name, _ in kept), default=0))
     width, step = 760, 24
     parts = [drawing.text(0, 16, title, kind="strong", length=110)]
     for place, (name, value) in enumerate(kept):
         y = 30 + step * place
-        length = 0.0 if value is None else (width - name_width - 90) * max(value, 0) / top
+        length = 0.0 if value is None else (width - name_width - 10) * max(value, 0) / top
         words = f"{name}: {show(value)} {unit}".strip()
         parts.append(
             drawing.hint(
                 words,
                 [
-                    drawing.text(name_width - 8, y + 14, name, anchor="end", length=32),
+                    drawing.text(name_width - 58, y + 14, name, anchor="end", length=32),
                     drawing.box(
                         name_width, y + 3, max(length, 1), 15, colour=SERIES_COLOURS[0], round=2
                     ),
-                    drawing.text(name_width + length + 6, y + 14, show(value), kind="small"),
+                    # Before the bar: on a narrow screen its end may be out of sight.
+                    drawing.text(
+                        name_width - 6, y + 14, show(value), anchor="end", kind="small"
+                    ),
                 ],
             )
         )
@@ -72,7 +75,7 @@ def stacked(
     if len(values) > most:
         title += f" (the first {most:,} of {len(values):,})"
     top = max((sum(parts.values()) for _, parts in kept), default=0) or 1
-    name_width = min(240, 24 + 7 * max((len(name) for name, _ in kept), default=0))
+    name_width = min(290, 74 + 7 * max((len(name) for name, _ in kept), default=0))
     width, step = 760, 24
     names, top_edge = legend(
         [(part, colour, "") for part, colour in colours.items()], name_width, width, 26
@@ -81,14 +84,16 @@ def stacked(
     for place, (name, parts) in enumerate(kept):
         y = top_edge + step * place
         x = float(name_width)
-        pieces = [drawing.text(name_width - 8, y + 14, name, anchor="end", length=32)]
+        pieces = [drawing.text(name_width - 58, y + 14, name, anchor="end", length=32)]
         for part, colour in colours.items():
-            length = (width - name_width - 90) * parts.get(part, 0) / top
+            length = (width - name_width - 10) * parts.get(part, 0) / top
             if length > 0:
                 pieces.append(drawing.box(x, y + 3, length, 15, colour=colour))
             x += length
         total = sum(parts.values())
-        pieces.append(drawing.text(x + 6, y + 14, show(total), kind="small"))
+        pieces.append(
+            drawing.text(name_width - 6, y + 14, show(total), anchor="end", kind="small")
+        )
         words = ", ".join(f"{show(parts.get(part, 0))} {part}" for part in colours)
         shapes.append(drawing.hint(f"{name}: {words}", pieces))
     return Figure(width, int(top_edge) + 6 + step * len(kept), title, "".join(shapes))
