@@ -219,7 +219,7 @@ def fail_workers(
     and stay so; a recovery policy is no part of the structure.
 
     Raises:
-        UsageError: The count is negative, or there are fewer workers.
+        UsageError: The count or the seed is negative, or there are fewer workers.
     """
     workers = workers_of(team, roles)
     if not 0 <= count <= len(workers):
@@ -244,8 +244,13 @@ def intervened_organization(
             kinds. Links of a unit to itself stay. None leaves all links.
 
     Raises:
-        UsageError: There is not one pair for each link.
+        UsageError: A removed position or an end is of no unit, or there is not one pair for
+            each link.
     """
+    n = len(organization.units)
+    for position in removed:
+        if type(position) is not int or not 0 <= position < n:
+            raise UsageError(f"there is no unit {position!r}: positions are 0 to {n - 1}")
     place = {unit.id: position for position, unit in enumerate(organization.units)}
     joined = [link for link in organization.links if link.source != link.target]
     loops = [link for link in organization.links if link.source == link.target]
@@ -253,7 +258,10 @@ def intervened_organization(
     if links is not None and len(links) != len(pairs):
         raise UsageError(f"{len(links)} pairs for {len(pairs)} links")
     pairs = pairs if links is None else list(links)
-    kept = [position for position in range(len(organization.units)) if position not in removed]
+    wrong = [end for pair in pairs for end in pair if not 0 <= end < n]
+    if wrong:
+        raise UsageError(f"there is no unit {wrong[0]}: positions are 0 to {n - 1}")
+    kept = [position for position in range(n) if position not in removed]
     new = {position: rank for rank, position in enumerate(kept)}
     members = [organization.units[position] for position in kept]
     ends = [
@@ -278,11 +286,26 @@ def intervened_organization(
 
 
 def drawn(places: Sequence[int], count: int, seed: int) -> list[int]:
-    """The first ``count`` of a seeded order: the same in every version of Python."""
+    """The first ``count`` of a seeded order: the same in every version of Python.
+
+    Raises:
+        UsageError: The seed is negative: it would draw as its absolute value does.
+    """
+    need_seed(seed)
     # Only random() is promised to repeat; shuffle() and sample() are not.
     chance = random.Random(seed)
     order = sorted((chance.random(), place) for place in places)
     return [place for _, place in order[:count]]
+
+
+def need_seed(seed: int) -> None:
+    """Refuses a negative seed, which Python takes for its absolute value.
+
+    Raises:
+        UsageError: It is negative.
+    """
+    if seed < 0:
+        raise UsageError(f"a seed is 0 or more, not {seed}")
 
 
 def share_count(share: float, total: int) -> int:

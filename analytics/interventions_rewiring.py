@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from analytics.interventions import Team, intervened_organization, share_count
+from analytics.interventions import Team, intervened_organization, need_seed, share_count
 from analytics.projection import permitted
 from graphstore.errors import UsageError
 from graphstore.model import Organization
@@ -84,9 +84,10 @@ def rewire(
         role_rule: Which connections of roles are valid.
 
     Raises:
-        UsageError: The ratio is no share, the rule is unknown, or a link is a loop or stands
-            twice.
+        UsageError: The ratio is no share, the seed is negative, the rule is unknown, or a
+            link is a loop or stands twice.
     """
+    need_seed(seed)
     if role_rule not in ROLE_RULES:
         raise UsageError(f"there is no rule {role_rule!r}; choose {' or '.join(ROLE_RULES)}")
     original = frozenset(links)

@@ -146,7 +146,7 @@ def _claims(claims: list[dict[str, Any]]) -> str | None:
 
 
 def print_by_run(runs: list[dict[str, Any]]) -> None:
-    """Prints a line for each run."""
+    """Prints a line for each run, by task, method and name: ids are in no order for people."""
     print_table(
         (
             "run",
@@ -175,7 +175,9 @@ def print_by_run(runs: list[dict[str, Any]]) -> None:
                 one["final_proposal_agreement"],
                 one["tokens"],
             )
-            for one in runs
+            for one in sorted(
+                runs, key=lambda one: (one["task"], one["method"] or "", one["name"])
+            )
         ],
         title="Means over the units of a run",
     )

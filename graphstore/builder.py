@@ -13,7 +13,7 @@ import msgspec
 
 from graphstore import identity
 from graphstore.assembly import Assembly, NodeDraft
-from graphstore.errors import GraphError
+from graphstore.errors import GraphError, UsageError
 from graphstore.model import (
     AccessMode,
     Agent,
@@ -101,10 +101,31 @@ def make_organization(
 
     Returns:
         The organization; equal ones have equal ids, wherever they were read.
+
+    Raises:
+        UsageError: A unit or a link is no triple of this kind, or a position is of no unit.
     """
     members = list(units)
+    for place, unit in enumerate(members):
+        if not isinstance(unit, tuple | list) or len(unit) != 3:
+            raise UsageError(
+                f"units[{place}] is not (name, role, attributes): for example "
+                "('ann', 'critic', {})"
+            )
     kinds: dict[tuple[int, int], set[str]] = {}
-    for source, target, kind in links:
+    for place, link in enumerate(links):
+        if not isinstance(link, tuple | list) or len(link) != 3:
+            raise UsageError(
+                f"links[{place}] is not (source, target, kind): positions in units and a "
+                "text, for example (0, 1, '')"
+            )
+        source, target, kind = link
+        for end in (source, target):
+            if type(end) is not int or not 0 <= end < len(members):
+                raise UsageError(
+                    f"links[{place}] joins {end!r}: an end is a unit's position, from 0 to "
+                    f"{len(members) - 1}"
+                )
         kinds.setdefault((source, target), set()).update({kind} if kind else ())
     pairs = [
         (source, target, sorted(names)) for (source, target), names in sorted(kinds.items())

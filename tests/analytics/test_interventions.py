@@ -211,6 +211,29 @@ def test_an_organization_without_a_unit_has_another_hash():
         intervened_organization(before, links=[(0, 1), (1, 2)])
 
 
+@pytest.mark.parametrize("removed", [{5}, {-1}, {"critic"}, [2, 99]])
+def test_only_units_that_are_there_can_be_removed(removed):
+    with pytest.raises(UsageError, match=r"there is no unit .*: positions are 0 to 4"):
+        intervened_organization(office(), removed=removed)
+
+
+def test_links_join_units_that_are_there():
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (1, 5)]
+    with pytest.raises(UsageError, match="there is no unit 5"):
+        intervened_organization(office(), links=pairs)
+
+
+def test_a_seed_is_not_negative():
+    whole = team_of_organization(office())
+    for draw in (
+        lambda: rewire_organization(office(), 0.5, seed=-1),
+        lambda: rewire_team(whole, 0.5, -1),
+        lambda: fail_workers(whole, 1, -1),
+    ):
+        with pytest.raises(UsageError, match="a seed is 0 or more, not -1"):
+            draw()
+
+
 def test_workers_fail_one_after_the_other():
     whole = team_of_organization(office())
     assert [whole.names[place] for place in workers_of(whole)] == ["critic", "law", "maths"]

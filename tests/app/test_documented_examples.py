@@ -29,6 +29,21 @@ def test_the_example_gives_what_the_page_shows(masgraph, tmp_path, page):
         assert done.err == ""
 
 
+def test_the_python_of_the_page_on_interventions_runs(monkeypatch, tmp_path):
+    text = (DOCS / "interventions.md").read_text(encoding="utf-8")
+    (tmp_path / "trio.jsonl").write_text(blocks(text, "jsonl?")[0], encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    values = {}
+    for code in blocks(text, "python"):
+        exec(code, values)
+    before = values["organization"]
+    assert values["made"].complete
+    assert values["made"].achieved >= 0.5
+    assert len(values["changed"].links) == len(before.links)
+    assert [unit.name for unit in values["smaller"].units] == ["lead", "law", "maths", "end"]
+    assert [link.kinds for link in values["own"].links] == [("asks",), ()]
+
+
 def test_the_pages_name_what_there_is():
     text = (DOCS / "interventions.md").read_text(encoding="utf-8")
     from analytics.interventions_controls import CONTROL_PATHS

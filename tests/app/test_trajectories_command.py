@@ -78,6 +78,11 @@ def test_tables_and_sentences(masgraph, routes):
         "four-corners, plan debate, run 2",
     ):
         assert text in done.out
+    table = done.out[done.out.index("Means over the units of a run") :]
+    cells = [line.split("│") for line in table.splitlines() if line.startswith("│")][:108]
+    rows = [(row[2].strip(), row[3].strip(), row[1].strip()) for row in cells]
+    assert len(set(rows)) == 108
+    assert rows == sorted(rows)
     assert "plan debate differs from one planner by" in done.err
     assert "one planner: 36 of 36 units have one proposer." in done.err
     assert scored(masgraph, "--quiet").err == ""

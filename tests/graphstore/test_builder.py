@@ -3,10 +3,12 @@
 import re
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphstore.builder import GraphBuilder, make_organization
+from graphstore.errors import UsageError
 from graphstore.identity import method_id, task_id
 from graphstore.model import Artifact, Method, Outcome, Task
 from graphstore.validation import validate
@@ -187,3 +189,19 @@ def test_more_nodes_than_are_looked_at_at_once():
         "said 2501",
     ]
     assert graph.nodes[2_048].parent == graph.nodes[2_047].id
+
+
+@pytest.mark.parametrize(
+    ("units", "links", "told"),
+    [
+        (["ann"], [], r"units\[0\] is not \(name, role, attributes\)"),
+        ([("ann", "critic")], [], r"units\[0\] is not"),
+        ([("ann", "critic", {})], [(0, 0)], r"links\[0\] is not \(source, target, kind\)"),
+        ([("ann", "critic", {})], [("ann", "ann", "")], r"links\[0\] joins 'ann'"),
+        ([("ann", "critic", {})], [(0, 0, ""), (0, -1, "")], r"links\[1\] joins -1"),
+        ([("ann", "critic", {})], [(0, 1, "")], r"links\[0\] joins 1: .* from 0 to 0"),
+    ],
+)
+def test_an_organization_of_wrong_parts_says_which(units, links, told):
+    with pytest.raises(UsageError, match=told):
+        make_organization("o", units, links)
