@@ -1,5 +1,6 @@
 """``masgraph relations``: goals reached, and whether connected results agree."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,10 +16,10 @@ from app.commands.options import (
     opened,
 )
 from app.output import print_json, print_table, progress, say
-from graphstore.errors import NotFoundError
+from graphstore.errors import NotFoundError, StoreError
 
 if TYPE_CHECKING:
-    from app.relation_jobs import RelationResult
+    from app.relation_jobs import CheckedFile, RejectedChecks, RelationResult
 
 EXIT_SOME_REJECTED = 1
 SHOWN_REJECTED = 10
@@ -63,30 +64,35 @@ def relations(
 
     read, rejected = relation_jobs.read_checks(checks or ())
     selection = Selection(dataset, method, task)
-    alone = dry_run and bool(read) and all(one.record.run is None for one in read)
-    if alone and store is None and not Path("masgraph.db").exists():
+    if _without_store(store, read, rejected, dry_run=dry_run):
         result = relation_jobs.relations(
             None, read, rejected=rejected, selection=selection, save=False
         )
     else:
-        with (
-            opened(store, read_only=dry_run, must_exist=not read) as graph_store,
-            progress("reading checks", quiet=quiet or json) as reporter,
-        ):
-            result = relation_jobs.relations(
-                graph_store,
-                read,
-                rejected=rejected,
-                selection=selection,
-                save=not dry_run,
-                progress=reporter,
-            )
+        try:
+            with (
+                opened(store, read_only=dry_run, must_exist=not read) as graph_store,
+                progress("reading checks", quiet=quiet or json) as reporter,
+            ):
+                result = relation_jobs.relations(
+                    graph_store,
+                    read,
+                    rejected=rejected,
+                    selection=selection,
+                    save=not dry_run,
+                    progress=reporter,
+                )
+        except StoreError:
+            _say_rejected(rejected)
+            raise
     if json:
         print_json(result.to_dict())
     elif result.report.rows:
         _print(result)
     if not quiet and not json:
         _say_what_is_missing(result)
+    if not json:
+        _say_rejected(result.rejected)
     if not result.report.rows and not result.rejected:
         raise NotFoundError(
             "no selected run holds checks: give a file of them with  --checks FILE  "
@@ -94,6 +100,22 @@ def relations(
         )
     if result.rejected:
         raise typer.Exit(EXIT_SOME_REJECTED)
+
+
+def _without_store(
+    store: str | None,
+    read: "Sequence[CheckedFile]",
+    rejected: "Sequence[RejectedChecks]",
+    *,
+    dry_run: bool,
+) -> bool:
+    """Whether files alone are enough, and there is no store beside them."""
+    if "://" in (store or "") or Path(store or "masgraph.db").exists():
+        return False
+    if read:
+        return dry_run and store is None and all(one.record.run is None for one in read)
+    # No record could be read: that is what has to be said, and needs no store.
+    return bool(rejected)
 
 
 def _print(result: "RelationResult") -> None:
@@ -190,9 +212,13 @@ def _say_what_is_missing(result: "RelationResult") -> None:
         say(f"{count:,} of {len(rows):,} runs: {sentence}")
     if result.without:
         say(f"{result.without:,} runs of the store hold no checks and were left out.")
-    for one in result.rejected[:SHOWN_REJECTED]:
-        say(f"Rejected: {one.file}, {one.record}: {one.reason}")
-    if len(result.rejected) > SHOWN_REJECTED:
-        say(f"{len(result.rejected) - SHOWN_REJECTED:,} more: --json names them.")
     if rows:
         say(f"Configuration {result.report.configuration_hash}.")
+
+
+def _say_rejected(rejected: "Sequence[RejectedChecks]") -> None:
+    """Under --quiet too: something the person gave was not used."""
+    for one in rejected[:SHOWN_REJECTED]:
+        say(f"Rejected: {one.file}, {one.record}: {one.reason}")
+    if len(rejected) > SHOWN_REJECTED:
+        say(f"{len(rejected) - SHOWN_REJECTED:,} more: --json names them.")

@@ -257,6 +257,37 @@ def test_a_wrong_record_is_rejected_and_the_others_are_read(masgraph, file, chan
     assert reason in rejected["reason"]
 
 
+@pytest.mark.parametrize("options", [("--dry-run",), (), ("--store", "away.db")])
+@pytest.mark.parametrize("record", [{}, {**TRAINING, "goals": [{"id": "g", "passed": 1}]}])
+def test_a_file_without_a_usable_record_needs_no_store(masgraph, file, record, options):
+    done = masgraph("relations", "--checks", file(record), *options)
+    assert (done.code, done.out) == (1, "")
+    assert "checks.jsonl, line 1: " in done.err
+    assert "no store" not in done.err
+    quiet = masgraph("relations", "--checks", file(record), "--quiet", *options)
+    assert (quiet.code, quiet.err) == (1, done.err)
+    found = masgraph("relations", "--checks", file(record), "--json", *options)
+    assert (found.code, len(found.json()["rejected"]), found.err) == (1, 1, "")
+    assert not Path("masgraph.db").exists()
+    assert not Path("away.db").exists()
+
+
+def test_a_rejection_is_said_before_a_store_that_is_missing(masgraph, file):
+    good = {"masgraph_checks": 1, "id": "y", "run": "run-nowhere"}
+    done = masgraph("relations", "--checks", file(good, {}), "--dry-run", "--quiet")
+    assert done.code == 3
+    assert "line 2: " in done.err
+    assert "there is no store at masgraph.db" in done.err
+
+
+def test_a_record_that_contradicts_itself_is_said_under_quiet(masgraph, file):
+    bad = {**TRAINING, "id": "bad", "task": None}
+    done = masgraph("relations", "--checks", file(TRAINING, bad), "--dry-run", "--quiet")
+    assert done.code == 1
+    assert done.err.startswith("Rejected: ")
+    assert done.err.endswith("line 2: it names neither a run nor a task\n")
+
+
 def test_what_is_wrong_with_a_runs_own_checks_is_said(masgraph, store):
     wrong = {**RUN, "attributes": {"checks": {"goals": [{"passed": True}]}}}
     lost = json.loads(json.dumps({**RUN, "id": "two"}))
