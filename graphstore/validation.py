@@ -301,6 +301,7 @@ def _values_beside(graph: CollaborationGraph) -> list[Any]:
 
 def _fit(stack: list[Any]) -> bool:
     """Whether all numbers in some values can be stored, and all else is JSON."""
+    stack = [value for value in stack if type(value) not in _FITTING]
     for value in stack:
         if isinstance(value, dict):
             stack.extend([inner for inner in value.values() if type(inner) not in _FITTING])

@@ -7,6 +7,7 @@ out; where it says yes, each text is looked at by itself.
 """
 
 import re
+from collections.abc import Iterator
 
 from ingest.secrets import (
     BEARER,
@@ -18,29 +19,50 @@ from ingest.secrets import (
     Rule,
 )
 
-# In the order of a byte's code: what tokens are made of, and everything else.
+# Kinds whose tokens have a dot, a slash, a colon or the like in their first characters, with
+# what to look for instead of a run; the others are one run of at least ``RUN_LENGTH`` letters.
+_APART = {
+    "google-token": "ya29.",
+    "sendgrid-key": "SG.",
+    "telegram-token": ":AA",
+    "jwt": ".eyJ",
+    "slack-webhook": "hooks.slack.com/",
+    "stripe-key": "whsec_",
+}
+# Where such a mark also stands in ordinary text, the token around it is looked for.
+_AROUND_MARK = {"sendgrid-key": 128, "telegram-token": 64}
+_LETTERS = "".join(letter for letter in RUN_CHARACTERS if letter.isalnum()) + "_-"
+# In the order of a byte's code: what such runs are made of, and everything else.
 _RUN_TABLE = bytes(
-    ord("a") if code < 128 and chr(code) in RUN_CHARACTERS else ord(" ") for code in range(256)
+    ord("a") if code < 128 and chr(code) in _LETTERS else ord(" ") for code in range(256)
 )
 _LONG_RUN = b"a" * RUN_LENGTH
 
 
-def _encoded(rules: tuple[Rule, ...]) -> list[tuple[list[bytes], re.Pattern[bytes]]]:
-    return [
-        (
-            [literal.encode() for literal in rule.literals],
-            re.compile(rule.pattern.pattern.encode()),
-        )
-        for rule in rules
-    ]
+def _encoded(rule: Rule) -> re.Pattern[bytes]:
+    return re.compile(rule.pattern.pattern.encode())
 
 
-_RULES = tuple((sign.encode(), _encoded(rules)) for sign, rules in TOKENS)
-_SIGN_NAMES = tuple(literal.encode() for literal, _, _ in NAMES)
+_RULES = tuple(
+    (
+        sign.encode(),
+        [([one.encode() for one in rule.literals], _encoded(rule)) for rule in rules],
+    )
+    for sign, rules in TOKENS
+)
+_MARKS = tuple(
+    (_APART[rule.kind].encode(), _AROUND_MARK.get(rule.kind), _encoded(rule))
+    for _, rules in TOKENS
+    for rule in rules
+    if rule.kind in _APART
+)
+_NAMES = tuple((literal.encode(), pattern, qualifier) for literal, pattern, qualifier in NAMES)
 # The longest name, the quotes and the spaces that may stand between it and its sign.
 _BEFORE_SIGN = 40
-# Cutting texts at their signs is faster than searching them for names up to this density.
-_BYTES_PER_SIGN = 40
+# What qualifies a name; the name, its sign and the longest value: characters take up to four
+# bytes.
+_AROUND_BEFORE = 4 * QUALIFIER_LENGTH
+_AROUND_AFTER = _BEFORE_SIGN + 4 * (512 + 8)
 _KELVIN = "\u212a"
 # As in ``ingest.secrets``, over bytes, where a character takes up to four.
 _URL_PASSWORD = re.compile(rb"://[^\s/:@\"'<>\[\]]{0,1024}+:[^\s/@\"'<>]{1,1024}+@")
@@ -63,7 +85,7 @@ def may_hold_secret(text: str, data: bytes | None = None) -> bool:
     if data is None:
         data = text.encode("utf-8", "surrogatepass")
     runs = _long_runs(data)
-    if runs and _holds_token(runs):
+    if (runs and _holds_token(runs)) or _holds_mark(data):
         return True
     if b"-----BEGIN " in data:
         return True
@@ -101,37 +123,53 @@ def _holds_token(runs: list[bytes]) -> bool:
     return False
 
 
+def _holds_mark(data: bytes) -> bool:
+    for mark, around, pattern in _MARKS:
+        place = data.find(mark)
+        while place >= 0:
+            if around is None or pattern.search(data, max(0, place - around), place + around):
+                return True
+            place = data.find(mark, place + 1)
+    return False
+
+
 def _may_name_secret(text: str, data: bytes) -> bool:
     """Whether a password, key or token stands beside its name."""
     if len(data) != len(text) and _KELVIN in text:
         # Its lower case is the letter k.
         return True
     lower = data.lower()
-    most = len(data) // _BYTES_PER_SIGN
-    parts = lower.replace(b"=", b":").split(b":", most + 1)
-    if len(parts) <= most + 1:
-        del parts[-1]
-        before = b"\n".join([part[-_BEFORE_SIGN:] for part in parts])
-    else:
-        before = lower
-    names = [name for name in _SIGN_NAMES if name in before]
-    if b"authorization" in before and b"basic" in lower:
+    if b"authorization" in lower and b"basic" in lower:
         return True
-    bearer = b"bearer" in lower
-    if not names and not bearer:
-        return False
-    low = text.lower()
-    if len(low) != len(text):
+    if b"bearer" in lower and BEARER.search(text.lower()):
+        return True
+    return any(
+        _beside_value(around, pattern, qualifier)
+        for literal, pattern, qualifier in _NAMES
+        for around in _signed(lower, literal)
+    )
+
+
+def _signed(lower: bytes, literal: bytes) -> Iterator[str]:
+    """What stands around each place of a name that a sign follows soon."""
+    place = lower.find(literal)
+    while place >= 0:
+        following = lower[place : place + _BEFORE_SIGN]
+        if b":" in following or b"=" in following:
+            around = lower[max(0, place - _AROUND_BEFORE) : place + _AROUND_AFTER]
+            yield around.decode("utf-8", "ignore")
+        place = lower.find(literal, place + len(literal))
+
+
+def _beside_value(
+    around: str, pattern: re.Pattern[str], qualifier: re.Pattern[str] | None
+) -> bool:
+    low = around.lower()
+    if len(low) != len(around):
         # A few letters grow in lower case, and lengths count below.
         return True
-    if bearer and BEARER.search(low):
-        return True
-    for literal, pattern, qualifier in NAMES:
-        if literal.encode() not in names:
-            continue
-        for found in pattern.finditer(low):
-            if qualifier is None or qualifier.search(
-                low[max(0, found.start() - QUALIFIER_LENGTH) : found.start()]
-            ):
-                return True
-    return False
+    return any(
+        qualifier is None
+        or qualifier.search(low[max(0, found.start() - QUALIFIER_LENGTH) : found.start()])
+        for found in pattern.finditer(low)
+    )
