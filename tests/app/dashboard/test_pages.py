@@ -1,14 +1,9 @@
 """Each page, in each of its states, on both stores."""
 
-import json
-
 import pytest
 
-from app import jobs
-from app.dashboard import settings
 from app.jobs import Selection
 from app.stored_reports import save_report
-from tests.app.dashboard import hostile
 from tests.app.dashboard.conftest import PAGES
 
 pytestmark = pytest.mark.xdist_group("dashboard")
@@ -183,60 +178,3 @@ def test_what_does_not_exist_is_one_sentence(opened):
         shown = opened(page, **parameters)
         assert not shown.test.exception
         assert len(shown.kinds("error")) == 1
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_an_empty_store_says_what_to_do(open_fresh_store, page, monkeypatch):
-    store = open_fresh_store()
-    shown = open_on(store, monkeypatch, open_fresh_store.server, page)
-    shown.check()
-    assert shown.kinds("empty")
-    assert "masgraph" in " ".join(shown.kinds("empty")) or page == "cypher"
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_one_run(open_fresh_store, page, monkeypatch):
-    store = open_fresh_store()
-    store.write([hostile.run(1)])
-    jobs.evaluate(store)
-    shown = open_on(store, monkeypatch, open_fresh_store.server, page)
-    shown.check()
-    if page == "runs":
-        run = shown.test.dataframe[0].value["run"][0]
-        for part in ("Graph", "Timeline", "Transcript", "Metrics", "Tree"):
-            open_on(
-                store, monkeypatch, open_fresh_store.server, page, run=run, part=part
-            ).check()
-
-
-def open_on(store, monkeypatch, server, page, **parameters):
-    from tests.app.dashboard.conftest import open_page
-
-    if server is not None:
-        monkeypatch.setenv("NEO4J_USER", server.user)
-        if server.password:
-            monkeypatch.setenv("NEO4J_PASSWORD", server.password)
-    store.checkpoint()
-    settings.configure(settings.Settings(store=store.url))
-    return open_page(page, **parameters)
-
-
-def test_rejected_files_are_on_record(open_fresh_store, monkeypatch, tmp_path):
-    from app.drop_jobs import DroppedFile, read_dropped, remember_report, what_was_dropped
-
-    store = open_fresh_store()
-    files = [DroppedFile("../../odd\x00name.json", b"{"), DroppedFile("b.json", b"[1, 2]")]
-    report = read_dropped(files, store)
-    assert len(report.rejected) == 2
-    assert not any("/" in one.file for one in report.rejected)
-    remember_report(store, report, what_was_dropped(files), format="auto", content="redact")
-    shown = open_on(store, monkeypatch, open_fresh_store.server, "", part="Health")
-    assert not shown.test.exception
-    store.write([hostile.run(1)])
-    from app.dashboard import connection
-
-    connection.close_all()
-    shown = open_on(store, monkeypatch, open_fresh_store.server, "", part="Health").check()
-    frame = shown.test.dataframe[0].value
-    assert len(frame) == 2
-    assert json.dumps(list(frame["reason"]))

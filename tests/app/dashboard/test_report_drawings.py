@@ -19,6 +19,7 @@ from app.dashboard.legend import legend
 from app.dashboard.pages.forests import FIELDS, QUADRANTS
 from app.dashboard.pages.interventions import level_of
 from app.dashboard.pages.relations import share_of_outcomes
+from app.dashboard.pages.stored import followed
 from app.dashboard.quadrant import quadrant
 from app.dashboard.shares import MOST_ROWS as MOST_WHOLES
 from app.dashboard.shares import Whole, share_bars
@@ -362,3 +363,11 @@ def test_outcomes_add_up_to_all():
     assert shares["unavailable: not told which"] == pytest.approx(0.2)
     assert "unavailable" not in shares
     assert "unavailable: not told which" not in share_of_outcomes({"satisfied": 1.0})
+
+
+def test_what_follows_a_long_name_stays_whole():
+    assert followed("trio", ", rate 0.2") == "trio, rate 0.2"
+    cut = followed("x" * 60, ", information: rate 0.2")
+    assert cut.endswith("…, information: rate 0.2")
+    assert len(cut) == 40
+    assert followed("name of a method", "y" * 60).startswith("name of…")
