@@ -50,7 +50,7 @@ def intervals(title: str, rows: Sequence[Estimate], *, x_title: str = "") -> Fig
     for row in kept:
         ends += [end for end in (row.value, row.low, row.high) if end is not None]
     marks = ticks(min(ends), max(ends))
-    name_width = min(300, 24 + 7 * max((len(row.name) for row in kept), default=0))
+    name_width = min(358, 82 + 7 * max((len(row.name) for row in kept), default=0))
     width = 760
     bottom = 30 + _STEP * len(kept)
 
@@ -70,8 +70,12 @@ def intervals(title: str, rows: Sequence[Estimate], *, x_title: str = "") -> Fig
     for number, row in enumerate(kept):
         y = 30 + _STEP * number + _STEP / 2
         colour = _colour(row)
-        shapes = [drawing.text(name_width - 10, y + 4, row.name, anchor="end", length=40)]
         told = show(row.value)
+        shapes = [
+            drawing.text(name_width - 72, y + 4, row.name, anchor="end", length=40),
+            # Before the scale: on a narrow screen its end may be out of sight.
+            drawing.text(name_width - 12, y + 4, told, anchor="end", kind="small"),
+        ]
         if row.low is not None and row.high is not None:
             told += f", {show(row.low)} to {show(row.high)}"
             shapes.append(

@@ -6,7 +6,8 @@ from app.dashboard import charts
 from app.dashboard.curves import Curve, Panel, Spot, panels
 from app.dashboard.intervals import Estimate, intervals
 from app.dashboard.page import Page
-from app.dashboard.pages.stored import chosen_report, notes, rows_of
+from app.dashboard.pages.stored import chosen_report, followed, notes, rows_of
+from app.dashboard.text import one_line
 from app.output import show as shown
 
 MEASURES = {
@@ -178,7 +179,7 @@ def _factors(page: Page, document: dict[str, Any]) -> None:
         pairs = factor["pairs"]
         rows = [
             Estimate(
-                f"{pair['first']} - {pair['second']}",
+                followed(pair["first"], f" - {one_line(pair['second'], 18)}"),
                 pair["difference"],
                 pair["low"],
                 pair["high"],

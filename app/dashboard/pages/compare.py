@@ -8,7 +8,7 @@ from app.dashboard import charts, connection
 from app.dashboard.diff import DRAWN_ROWS, diff_figure, who
 from app.dashboard.intervals import Estimate, intervals
 from app.dashboard.page import Page
-from app.dashboard.pages.stored import choice_form, chosen_report, notes, rows_of
+from app.dashboard.pages.stored import choice_form, chosen_report, followed, notes, rows_of
 from app.dashboard.settings import READ_ACTIONS
 from app.dashboard.text import one_line
 from app.output import show as shown
@@ -68,7 +68,7 @@ def _cautions(page: Page, document: dict[str, Any]) -> None:
     page.heading("What this cannot show")
     against = [one["reason"] for one in document["cautions"] if not one["comparable"]]
     for reason in against[:5]:
-        page.warn(reason)
+        page.warn(f"not to be compared: {reason}")
     reasons = against[5:]
     reasons += [one["reason"] for one in document["cautions"] if one["comparable"]]
     reasons += [
@@ -117,7 +117,7 @@ def _differences(page: Page, document: dict[str, Any]) -> None:
     found = [pair for pair in pairs if pair["metric"] == metric]
     rows = [
         Estimate(
-            f"{pair['first']} - {pair['second']}",
+            followed(pair["first"], f" - {one_line(pair['second'], 18)}"),
             pair["difference"],
             pair["low"],
             pair["high"],

@@ -8,7 +8,7 @@ from app.dashboard.curves import Curve, Panel, Spot, panels
 from app.dashboard.drawing import ROLE_COLOURS
 from app.dashboard.intervals import Estimate, intervals
 from app.dashboard.page import Page
-from app.dashboard.pages.stored import chosen_report, named, rows_of
+from app.dashboard.pages.stored import NAME_LENGTH, chosen_report, followed, named, rows_of
 from app.output import show as shown
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _responses(page: Page) -> None:
                 f"Response of the {value}: modified less reference",
                 [
                     Estimate(
-                        f"{named(one['method'])}, {one['setting']}",
+                        _row(one),
                         one["response"],
                         one["low"],
                         one["high"],
@@ -139,10 +139,7 @@ def _responses(page: Page) -> None:
             page.figure(
                 charts.bars(
                     "Retention: modified in percent of the reference",
-                    [
-                        (f"{named(one['method'])}, {one['setting']}", one["retention"])
-                        for one in retained
-                    ],
+                    [(_row(one, 32), one["retention"]) for one in retained],
                     unit="%",
                 ),
                 "retention",
@@ -154,6 +151,10 @@ def _responses(page: Page) -> None:
         )
     _fates(page, settings)
     _left_out(page, document)
+
+
+def _row(one: dict[str, Any], length: int = NAME_LENGTH) -> str:
+    return followed(named(one["method"]), f", {one['setting']}", length)
 
 
 def level_of(setting: str) -> tuple[str, float] | None:

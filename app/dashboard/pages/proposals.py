@@ -6,7 +6,7 @@ from app.dashboard.drawing import BAD, GOOD, MARK, SERIES_COLOURS
 from app.dashboard.flow import Stream, flow_figure
 from app.dashboard.intervals import Estimate, intervals
 from app.dashboard.page import Page
-from app.dashboard.pages.stored import chosen_report, named, notes
+from app.dashboard.pages.stored import chosen_report, followed, named, notes
 from app.dashboard.shares import Whole, share_bars
 
 COMMAND = "masgraph trajectories --baseline METHOD --maximum-score SCORE"
@@ -183,7 +183,7 @@ def _gain(page: Page, methods: list[dict[str, Any]]) -> None:
             "Gain against best: share of units by method",
             [
                 Whole(
-                    f"{one['name']} ({one['gain_against_best']['known']:,})",
+                    followed(one["name"], f" ({one['gain_against_best']['known']:,})"),
                     {
                         label: values["share"] or 0.0
                         for label, values in one["gain_against_best"]["labels"].items()

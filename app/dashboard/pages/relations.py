@@ -4,7 +4,7 @@ from typing import Any
 
 from app.dashboard.drawing import BAD, GOOD, MARK, SERIES_COLOURS
 from app.dashboard.page import Page
-from app.dashboard.pages.stored import chosen_report, named, notes, rows_of
+from app.dashboard.pages.stored import chosen_report, followed, named, notes, rows_of
 from app.dashboard.shares import Whole, share_bars
 
 KINDS = {"dependency": "dependencies", "shared_resource": "shared resources"}
@@ -67,7 +67,7 @@ def _goals(page: Page, methods: list[dict[str, Any]]) -> None:
     page.heading("Goals")
     rows = [
         Whole(
-            f"{named(one['method'])}, {what}",
+            followed(named(one["method"]), f", {what}"),
             {"achieved": one[field] / 100, "not achieved": 1 - one[field] / 100},
             {},
         )
@@ -124,7 +124,7 @@ def _outcomes(page: Page, methods: list[dict[str, Any]]) -> None:
         page.empty("no relation between results was checked")
         return
     wholes = [
-        Whole(f"{named(one['method'])}, {KINDS[kind]}", share_of_outcomes(found), {})
+        Whole(followed(named(one["method"]), f", {KINDS[kind]}"), share_of_outcomes(found), {})
         for one, kind, found in rows
     ]
     page.figure(

@@ -7,11 +7,14 @@ import streamlit as st
 
 from app.dashboard import connection
 from app.dashboard.page import Page
+from app.dashboard.text import one_line
 
 if TYPE_CHECKING:
     from app.stored_reports import ReportHead, StoredReport
 
 MOST_NOTES = 20
+NAME_LENGTH = 40
+"""Characters of a row's name in a drawing."""
 
 
 def chosen_report(
@@ -94,6 +97,17 @@ def notes(page: Page, sentences: Iterable[str]) -> None:
     more = len(found) - MOST_NOTES
     rest = [f"... and {more:,} more, which --json lists."] if more > 0 else []
     page.remarks([*found[:MOST_NOTES], *rest])
+
+
+def followed(name: str, rest: str, length: int = NAME_LENGTH) -> str:
+    """A stored name and words behind it, which stay whole where the name is long.
+
+    Args:
+        name: Cut where both together are too long, though not below 8 characters.
+        rest: What tells rows of one name apart.
+        length: Of both.
+    """
+    return one_line(name, max(length - len(rest), 8)) + rest
 
 
 def named(value: str | None, missing: str = "no method") -> str:
