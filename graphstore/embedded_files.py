@@ -28,6 +28,9 @@ from graphstore.errors import (
 EMPTY_LOG_BYTES = 16
 """A log of at most this size holds no commit, only its header."""
 
+MAGIC = b"RGF"
+"""What a store's file begins with."""
+
 Stamp = tuple[int, int, int]
 
 
@@ -64,9 +67,12 @@ def open_for_writing(path: Path) -> Any:
         StoreLockedError: Another handle has the lock.
         StoreDamagedError: The file or its log fails its checks.
         StoreUnreachableError: The path cannot be opened.
+        StoreError: The file or its folder is write-protected. Nothing was touched.
     """
     _need_folder(path)
     _refuse_quarantine(path)
+    _refuse_foreign(path)
+    _refuse_protected(path)
     is_new = not path.exists()
     only_log = StoreDamagedError(
         f"the store {path} is damaged: only its log {log_path(path).name} is there, the file "
@@ -105,6 +111,7 @@ def load_for_reading(path: Path) -> Any:
     """
     _need_folder(path)
     _refuse_quarantine(path)
+    _refuse_foreign(path)
     if not path.exists():
         if log_bytes(path):
             raise StoreUnreachableError(
@@ -235,6 +242,48 @@ def _need_folder(path: Path) -> None:
             raise StoreUnreachableError(f"the folder {path.parent} does not exist")
     except OSError as error:
         raise StoreUnreachableError(_cannot_open(path, error)) from error
+
+
+def _refuse_protected(path: Path) -> None:
+    """Refuses to write where the file or its folder says that nothing shall be written.
+
+    The engine puts a new file in the place of the old one, which asks for no permission of
+    the old one. A superuser may write anyway: the permission bits still say what is meant.
+    """
+    what = path.parent
+    try:
+        if path.exists() and not _may_write(path):
+            what = path
+        elif _may_write(path.parent):
+            return
+    except OSError as error:
+        raise StoreUnreachableError(_cannot_open(path, error)) from error
+    whose = "the store" if what == path else "the folder of the store"
+    raise StoreError(
+        f"{whose} {path} is write-protected: what stores nothing works (--dry-run, or in "
+        "Python read_only=True or save=False); to write, give write permission or use a copy"
+    )
+
+
+def _may_write(path: Path) -> bool:
+    return bool(path.stat().st_mode & 0o222) and os.access(path, os.W_OK)
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Refuses a file that is something else, a trace for example."""
+    try:
+        with path.open("rb") as file:
+            first = file.read(len(MAGIC))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreUnreachableError(_cannot_open(path, error)) from error
+    if first and first[: len(MAGIC)] != MAGIC:
+        raise StoreDamagedError(
+            f"{path} is no store or is damaged: it does not begin as a store does; traces are "
+            "read into a store with  masgraph ingest  (in Python ingest(), or read() without "
+            "a store)"
+        )
 
 
 def _refuse_quarantine(path: Path) -> None:

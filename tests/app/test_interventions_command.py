@@ -434,3 +434,15 @@ def test_the_public_names(store):
         assert list(mg.execution(opened).to_pandas()["used_links"].dropna()) == [5, 5]
         assert list(mg.communication(opened).to_pandas()["runs"]) == [6]
         assert mg.relations(opened).to_pandas().empty
+
+
+def test_a_write_protected_store_is_left_as_it_is(masgraph, store):
+    store.chmod(0o444)
+    before = store.read_bytes()
+    done = masgraph("interventions", "links")
+    assert done.code == 3
+    assert "is write-protected: what stores nothing works (--dry-run" in done.err
+    assert masgraph("interventions", "links", "--dry-run").code == 0
+    assert masgraph("stats").code == 0
+    assert store.read_bytes() == before
+    assert store.stat().st_mode & 0o777 == 0o444

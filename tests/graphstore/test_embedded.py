@@ -127,6 +127,41 @@ def test_a_file_without_permission_is_unreachable(path):
             EmbeddedStore(path, read_only=read_only)
 
 
+def everything_in(folder):
+    return {
+        one.name: (one.read_bytes(), one.stat().st_mode, one.stat().st_mtime_ns)
+        for one in folder.iterdir()
+    }
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "folder of a new store"])
+def test_what_is_write_protected_is_not_rewritten(path, what):
+    if what != "folder of a new store":
+        filled(path)
+    target, mode = (path, 0o444) if what == "file" else (path.parent, 0o555)
+    target.chmod(mode)
+    try:
+        before = everything_in(path.parent)
+        told = "the store" if what == "file" else "the folder of the store"
+        with pytest.raises(StoreError, match=f"^{told} .* is write-protected.*--dry-run"):
+            EmbeddedStore(path)
+        if what != "folder of a new store":
+            with EmbeddedStore(path, read_only=True) as store:
+                assert len(list(store.graphs())) == 3
+                assert store.query("MATCH (r:Run) RETURN count(r) AS n").rows == ((3,),)
+        assert everything_in(path.parent) == before
+    finally:
+        target.chmod(0o755)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_file_of_traces_says_what_to_do_with_it(path, read_only):
+    path.write_text('{"masgraph": 1, "kind": "run"}\n')
+    with pytest.raises(StoreDamagedError, match="masgraph ingest") as caught:
+        EmbeddedStore(path, read_only=read_only)
+    assert "kglite" not in str(caught.value)
+
+
 @pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize("content", [b"", b"hello", b"hello world" * 1000, bytes(5000)])
 def test_a_file_that_is_no_store_is_refused_and_left_alone(path, content, read_only):
