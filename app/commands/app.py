@@ -133,7 +133,7 @@ def overview(
     from app.overview_jobs import make_overview
 
     with (
-        opened(store, must_exist=True) as graph_store,
+        opened(store, must_exist=True, quiet=quiet) as graph_store,
         progress("overview", quiet=quiet or json) as reporter,
     ):
         report = make_overview(graph_store, progress=reporter)

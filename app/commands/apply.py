@@ -79,7 +79,7 @@ def apply(
     if roles and rewire is None:
         raise UsageError("--roles is for --rewire")
     rule = roles or "observed"
-    with opened(store, read_only=True) as graph_store:
+    with opened(store, read_only=True, quiet=quiet) as graph_store:
         record = _made(graph_store, team, rewire, variant, corrupt, fail, seed, rule, role)
     missing = shortfall(record)
     if out is None:

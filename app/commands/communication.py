@@ -109,7 +109,7 @@ def communication(
         contribution=contribution, contribution_name=contribution_name, **given
     )
     with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
         progress("measuring messages", quiet=quiet or json) as reporter,
     ):
         result = communication_jobs.communication(

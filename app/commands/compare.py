@@ -111,7 +111,7 @@ def compare(
         require_all=require_all,
         bootstrap={"method": interval, "confidence": confidence, "draws": draws, "seed": seed},
     )
-    with opened(store, read_only=dry_run, must_exist=True) as graph_store:
+    with opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store:
         runs = compare_jobs.runs_or_methods(graph_store, names) if names else None
         if runs is not None:
             _compare_runs(*runs, labels=labels, json=json, quiet=quiet)

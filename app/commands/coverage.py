@@ -142,7 +142,7 @@ def coverage(
         seed=seed,
     )
     workers = Workers(jobs or available_cores(), dask)
-    with opened(store, read_only=True) as graph_store:
+    with opened(store, read_only=True, quiet=quiet) as graph_store:
         graphs = list(graph_store.graphs(kind=kind, dataset=dataset, method=method, task=task))
     if not graphs:
         raise NotFoundError(f"no {kind} matches: see what is there with  masgraph stats")

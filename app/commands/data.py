@@ -91,7 +91,7 @@ def ingest(
                 paths, None, format=format, dry_run=True, options=options, progress=shown
             )
         else:
-            with opened(store) as graph_store:
+            with opened(store, quiet=quiet) as graph_store:
                 report = pipeline.ingest(
                     paths,
                     graph_store,
@@ -265,7 +265,7 @@ def export(
     if str(out) == "-":
         raise UsageError("export writes files: name one, or a folder for parquet")
     chosen = format or _format_of(out)
-    with opened(store, read_only=True) as graph_store:
+    with opened(store, read_only=True, quiet=quiet) as graph_store:
         graphs = list(
             graph_store.graphs(kind=kind, dataset=dataset, method=method, task=task, ids=graph)
         )

@@ -41,7 +41,10 @@ def demo(
     url = store or str(out / "masgraph.db")
     out.mkdir(parents=True, exist_ok=True)
     data = example_data()
-    with opened(url) as graph_store, progress("example data", quiet=quiet) as reporter:
+    with (
+        opened(url, quiet=quiet) as graph_store,
+        progress("example data", quiet=quiet) as reporter,
+    ):
         report = pipeline.ingest(data, graph_store, progress=shown_progress(reporter))
         libraries = _mined(graph_store)
         _forests(graph_store, reporter)

@@ -56,7 +56,7 @@ def diagnose(
     if embedding is not None:
         load_embedding(embedding)
     with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
         progress("diagnosing", quiet=quiet or json) as reporter,
     ):
         report = diagnosis_jobs.diagnose(

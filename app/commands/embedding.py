@@ -67,7 +67,7 @@ def train(
         seed=seed,
     )
     with (
-        opened(store, read_only=True) as graph_store,
+        opened(store, read_only=True, quiet=quiet) as graph_store,
         progress("training", quiet=quiet or json) as reporter,
     ):
         model = train_on_store(

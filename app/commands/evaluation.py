@@ -108,7 +108,7 @@ def evaluate(
     if embedding is not None:
         load_embedding(embedding)
     with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
         progress("evaluating", quiet=quiet or json) as reporter,
     ):
         result = jobs.evaluate(

@@ -123,7 +123,7 @@ def build(
         seed=seed,
     )
     with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
         progress("building forests", quiet=quiet or json) as reporter,
     ):
         found = forest_jobs.build_forests(
@@ -316,7 +316,7 @@ def delete(
     """Remove a set of forests; the runs that it holds stay."""
     from app import forest_jobs
 
-    with opened(store, must_exist=True) as graph_store:
+    with opened(store, must_exist=True, quiet=quiet) as graph_store:
         count = forest_jobs.delete_forests(graph_store, forests)
     if not quiet:
         say(f"{count:,} forests removed.")
@@ -333,7 +333,7 @@ def export(
     """Write a set of forests to one file, with the graphs that they hold."""
     from app import forest_files, forest_jobs
 
-    with opened(store, read_only=True) as graph_store:
+    with opened(store, read_only=True, quiet=quiet) as graph_store:
         found = forest_jobs.find_forests(graph_store, forests)
         if found is None:
             raise NotFoundError(
@@ -354,7 +354,7 @@ def import_file(
     from app import forest_files
 
     loaded = forest_files.load_forests(file)
-    with opened(store) as graph_store:
+    with opened(store, quiet=quiet) as graph_store:
         report = forest_files.import_forests(graph_store, loaded)
     if json:
         print_json(

@@ -155,7 +155,7 @@ def predict(
         **given,
     )
     with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
         progress("intervening", quiet=quiet or json) as reporter,
     ):
         report = intervention_jobs.predict(
@@ -278,7 +278,7 @@ def measure(
     if (reference is None) != (modified is None):
         raise UsageError("name two methods, REFERENCE and MODIFIED, or none")
     with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
         progress("pairing runs", quiet=quiet or json) as reporter,
     ):
         report = intervention_jobs.measure(
@@ -303,7 +303,7 @@ def measure(
 
 def _print_responses(report: "ResponseReport", *, quiet: bool) -> None:
     if report.settings:
-        columns = SHOWN_RESPONSE
+        columns: tuple[str, ...] = SHOWN_RESPONSE
         if any(one.achieved is not None for one in report.settings):
             columns += ("achieved",)
         print_table(

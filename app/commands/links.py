@@ -45,7 +45,7 @@ def links(
     from app.jobs import Selection
 
     with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
         progress("counting messages", quiet=quiet or json) as reporter,
     ):
         report = intervention_jobs.execution(

@@ -106,7 +106,7 @@ def mine(
     null_model = None if significance is None else NullModelConfiguration(significance)
     documents: list[dict[str, Any]] = []
     without_nodes = 0
-    with opened(store, read_only=dry_run, must_exist=True) as graph_store:
+    with opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store:
         counts = graph_store.counts()
         kinds = [
             one
@@ -300,7 +300,7 @@ def report(
     """Write one HTML file with what the store holds, measures and motifs. It loads nothing."""
     from app.report import write_report
 
-    with opened(store, read_only=True) as graph_store:
+    with opened(store, read_only=True, quiet=quiet) as graph_store:
         write_report(graph_store, out, title=title)
     if not quiet:
         say(f"Report: {out}")

@@ -67,7 +67,7 @@ DaskOption = Annotated[
 
 @contextmanager
 def opened(
-    url: str | None, *, read_only: bool = False, must_exist: bool = False
+    url: str | None, *, read_only: bool = False, must_exist: bool = False, quiet: bool = False
 ) -> Iterator["GraphStore"]:
     """Opens the store that the options name, and closes it.
 
@@ -75,6 +75,7 @@ def opened(
         url: A path or URL.
         read_only: Refuse writes.
         must_exist: Do not make a new embedded store, although it is opened for writing.
+        quiet: Do not say what there is to know about the file.
 
     Raises:
         StoreUnreachableError: It should exist, and there is no such file.
@@ -95,7 +96,7 @@ def opened(
             f"there is no store at {path}: make one with  masgraph ingest PATH --store {path}"
         )
     with open_store(address, read_only=read_only) as store:
-        for notice in store.notices:
+        for notice in () if quiet else store.notices:
             say(f"Note: {notice}.")
         yield store
 

@@ -134,7 +134,7 @@ def perturb(
         bootstrap=BootstrapConfiguration(draws=draws, seed=seed),
     )
     with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
         progress("editing", quiet=quiet or json) as reporter,
     ):
         study = perturb_graphs(
@@ -289,7 +289,7 @@ def suitability(
         single=single,
     )
     with (
-        opened(store, read_only=dry_run, must_exist=True) as graph_store,
+        opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
         progress("looking at runs", quiet=quiet or json) as reporter,
     ):
         result = assess_suitability(

@@ -71,7 +71,9 @@ def relations(
     else:
         try:
             with (
-                opened(store, read_only=dry_run, must_exist=not read) as graph_store,
+                opened(
+                    store, read_only=dry_run, must_exist=not read, quiet=quiet
+                ) as graph_store,
                 progress("reading checks", quiet=quiet or json) as reporter,
             ):
                 result = relation_jobs.relations(

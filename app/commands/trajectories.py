@@ -144,7 +144,7 @@ def trajectories(
     scoring, recording = _scoring(scorer, tasks, judge, record_judge)
     try:
         with (
-            opened(store, read_only=dry_run, must_exist=True) as graph_store,
+            opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
             progress("following proposals", quiet=quiet or json) as reporter,
         ):
             result = trajectory_jobs.analyse(

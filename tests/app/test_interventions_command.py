@@ -446,3 +446,13 @@ def test_a_write_protected_store_is_left_as_it_is(masgraph, store):
     assert masgraph("stats").code == 0
     assert store.read_bytes() == before
     assert store.stat().st_mode & 0o777 == 0o444
+
+
+def test_a_note_on_the_store_is_said_unless_quiet(masgraph, store):
+    with mg.open_store(str(store)) as writer:
+        (first, *_) = writer.graphs()
+        writer.delete([first.id])
+        told = masgraph("interventions", "links", "--dry-run")
+        assert "Note: " in told.err
+        assert "of its log are newer" in told.err
+        assert masgraph("interventions", "links", "--dry-run", "--quiet").err == ""
