@@ -1,7 +1,7 @@
 """Curves in small panels beside each other, which share names, colours and one scale."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.dashboard import drawing
 from app.dashboard.charts import ticks
@@ -78,6 +78,9 @@ def panels(
         columns: Panels beside each other, 1 or more.
         y_range: What the scale holds in any case.
     """
+    if any(len(panel.curves) > MOST_CURVES for panel in shown):
+        title += f" (the first {MOST_CURVES} of each)"
+        shown = [replace(panel, curves=panel.curves[:MOST_CURVES]) for panel in shown]
     names = list(dict.fromkeys(curve.name for panel in shown for curve in panel.curves))
     looks = {
         name: (SERIES_COLOURS[place % len(SERIES_COLOURS)], DASHES[place % len(DASHES)])
@@ -141,7 +144,7 @@ def _panel(
                 right, top + _HEIGHT + 30, panel.x_title, anchor="end", kind="small soft"
             )
         )
-    for curve in panel.curves[:MOST_CURVES]:
+    for curve in panel.curves:
         colour, dashes = looks[curve.name]
         band = [
             (at(spot.x), level(spot.low), level(spot.high))

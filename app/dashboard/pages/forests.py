@@ -56,6 +56,7 @@ FAILED_COLUMNS = (
 )
 DRAWN_NODES = 200
 """Nodes up to which a reference is drawn among the others."""
+DRAWN_REFERENCES = 24
 LEAST_SCALE = 0.6
 """How far a drawing is shrunk at most."""
 STRATEGIES = {
@@ -160,10 +161,12 @@ def _forest(page: Page, forest: str) -> None:
 
 def _references(page: Page, rows: list[dict[str, Any]]) -> None:
     page.heading("References")
-    for place in range(0, len(rows), 2):
+    for place in range(0, min(len(rows), DRAWN_REFERENCES), 2):
         for column, row in zip(st.columns(2), rows[place : place + 2], strict=False):
             with column:
                 _reference(page, row)
+    if len(rows) > DRAWN_REFERENCES:
+        page.say(f"the drawings are those of the first {DRAWN_REFERENCES}; the table has all")
 
 
 def _reference(page: Page, row: dict[str, Any]) -> None:
@@ -251,7 +254,7 @@ def _diagnosis(page: Page) -> None:
     document = report.document
     methods = document["methods"]
     names = [named(row["method"]) for row in methods]
-    chosen = page.choose("Method", names, "method")
+    chosen = page.choose("Method", list(dict.fromkeys(names)), "method")
     counted = [row for row, name in zip(methods, names, strict=True) if chosen in (None, name)]
     page.figure(
         quadrant(

@@ -68,6 +68,7 @@ QUANTITIES = {
     "reached": "units that wrong contents reach",
     "output_reached": "draws in which they reach the output",
 }
+MOST_PANELS = 12
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w.-])")
 
 
@@ -207,7 +208,10 @@ def _levels(page: Page, settings: list[dict[str, Any]]) -> None:
     ]
     drawn = [panel for panel in drawn if panel.curves]
     if drawn:
-        page.figure(panels("Response by level", drawn, columns=2, y_range=(0.0, 0.0)), "levels")
+        page.figure(
+            panels("Response by level", drawn[:MOST_PANELS], columns=2, y_range=(0.0, 0.0)),
+            "levels",
+        )
 
 
 def _fates(page: Page, settings: list[dict[str, Any]]) -> None:

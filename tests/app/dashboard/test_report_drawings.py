@@ -282,7 +282,10 @@ def test_curves_of_one_name_share_a_colour_and_a_scale():
     assert len({y for y, colour in dots if colour == SERIES_COLOURS[1]}) == 1
     assert "rising: all" in hints(figure)
     many = tuple(Curve(str(n), (Spot(0, n),)) for n in range(MOST_CURVES + 3))
-    assert len(hints(panels("t", [Panel("p", many)]))) == MOST_CURVES
+    figure = panels("t", [Panel("p", many)])
+    assert len(hints(figure)) == MOST_CURVES
+    assert figure.title == f"t (the first {MOST_CURVES} of each)"
+    assert f">{MOST_CURVES + 1}</text>" not in figure.body, "a legend of what is not drawn"
 
 
 @pytest.mark.parametrize("trick", TRICKS)
