@@ -29,8 +29,10 @@ _APART = {
     "slack-webhook": "hooks.slack.com/",
     "stripe-key": "whsec_",
 }
-# Where such a mark also stands in ordinary text, the token around it is looked for.
-_AROUND_MARK = {"sendgrid-key": 128, "telegram-token": 64}
+# So many bytes on both sides of such a mark hold the least that makes a token; what stands
+# before it in a JWT may be of any length.
+_AROUND_MARK = 128
+_ENDLESS = "jwt"
 _LETTERS = "".join(letter for letter in RUN_CHARACTERS if letter.isalnum()) + "_-"
 # In the order of a byte's code: what such runs are made of, and everything else.
 _RUN_TABLE = bytes(
@@ -51,7 +53,11 @@ _RULES = tuple(
     for sign, rules in TOKENS
 )
 _MARKS = tuple(
-    (_APART[rule.kind].encode(), _AROUND_MARK.get(rule.kind), _encoded(rule))
+    (
+        _APART[rule.kind].encode(),
+        None if rule.kind == _ENDLESS else _AROUND_MARK,
+        _encoded(rule),
+    )
     for _, rules in TOKENS
     for rule in rules
     if rule.kind in _APART
@@ -126,8 +132,12 @@ def _holds_token(runs: list[bytes]) -> bool:
 def _holds_mark(data: bytes) -> bool:
     for mark, around, pattern in _MARKS:
         place = data.find(mark)
+        if around is None:
+            if place >= 0 and pattern.search(data):
+                return True
+            continue
         while place >= 0:
-            if around is None or pattern.search(data, max(0, place - around), place + around):
+            if pattern.search(data, max(0, place - around), place + around):
                 return True
             place = data.find(mark, place + 1)
     return False

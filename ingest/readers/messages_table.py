@@ -13,6 +13,7 @@ and a time without a zone are no times.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from graphstore.builder import GraphBuilder
@@ -150,7 +151,10 @@ class MessagesTableReader:
         is_one_of_many: bool,
     ) -> CollaborationGraph:
         if is_one_of_many or table.mapping.text:
-            cells = [[plain(cell) for cell in row.cells] for row in rows]
+            cells = [
+                [cell if type(cell) is str else plain(cell) for cell in row.cells]
+                for row in rows
+            ]
             content = canonical_json([table.header, table.mapping.text, cells])
         else:
             content = file.sha256
@@ -188,8 +192,23 @@ class _Table:
 
     def text(self, cells: list[Any], field: str) -> str | None:
         """The same as text, without the white space around it."""
-        value = self.cell(cells, field)
+        place = self.columns.get(field)
+        if place is None or place >= len(cells):
+            return None
+        value = cells[place]
+        if type(value) is str:  # what CSV holds
+            return value.strip() or None
         return None if value is None else (text_of(plain(value)) or "").strip()
+
+    @cached_property
+    def others(self) -> list[tuple[int, str]]:
+        """Place and name of the columns that no field takes."""
+        used = set(self.columns.values())
+        return [
+            (place, name or f"column {place + 1}")
+            for place, name in enumerate(self.header)
+            if place not in used
+        ]
 
 
 class _Run:
@@ -321,16 +340,18 @@ class _Run:
         return [node]
 
     def _others(self, row: _Row) -> Attributes:
-        used = set(self._table.columns.values())
+        cells = row.cells
         kept: Attributes = {}
-        for place, value in enumerate(row.cells):
-            if place in used or value is None or value == "":
-                continue
-            if place < len(self._table.header):
-                kept[self._table.header[place] or f"column {place + 1}"] = plain(value)
-            else:
-                self._builder.warn("a row has more cells than the table has columns")
-                kept.setdefault("extra_cells", []).append(plain(value))
+        for place, name in self._table.others:
+            if place < len(cells) and (value := cells[place]) is not None and value != "":
+                kept[name] = plain(value)
+        if extra := [
+            plain(value)
+            for value in cells[len(self._table.header) :]
+            if value is not None and value != ""
+        ]:
+            self._builder.warn("a row has more cells than the table has columns")
+            kept.setdefault("extra_cells", []).extend(extra)
         return kept
 
     def _kind(self, row: _Row, attributes: Attributes) -> NodeKind:

@@ -21,6 +21,19 @@ def test_every_character_alone_and_beside_others():
             assert normalize_content(text) == plainly_normalized(text), hex(code)
 
 
+def test_pairs_that_make_one_character():
+    pairs = [
+        [chr(int(code, 16)) for code in parts.split()]
+        for code in range(sys.maxunicode + 1)
+        if (parts := unicodedata.decomposition(chr(code))).count(" ") == 1
+        and not parts.startswith("<")
+    ]
+    assert len(pairs) > 900
+    for first, second in pairs:
+        for text in (first + second, f"É{first}{second}…", f"…{second}"):
+            assert normalize_content(text) == plainly_normalized(text), ascii(text)
+
+
 @given(
     st.one_of(
         st.text(max_size=40),
@@ -28,6 +41,7 @@ def test_every_character_alone_and_beside_others():
         st.text(alphabet=st.characters(max_codepoint=127), max_size=60),
         st.text(alphabet=st.characters(min_codepoint=0x300, max_codepoint=0x36F), max_size=9),
         st.text(alphabet=" a", max_size=30),
+        st.text(alphabet="aÉ\xa0…™´½ſΣςЖж、Å①𝐀🙂\ufe0f\u200d\u3000\u2028", max_size=30),
         # What decoders let through of a cut pair.
         st.text(alphabet=st.characters(categories=["Cs", "L"]), max_size=9),
     )

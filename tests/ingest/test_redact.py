@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
+from graphstore.identity import content_hash
 from ingest.redact import Drop, Keep, Redact
 from ingest.secrets import redacted
 
@@ -264,3 +265,23 @@ def test_attributes_that_are_nested_too_deeply_are_refused():
     with pytest.raises(InputError, match="more than 100 levels deep"):
         Redact().attributes(value)
     assert Drop().attributes(value) == {}
+
+
+@given(
+    st.integers(0, 60),
+    st.dictionaries(
+        st.integers(0, 59), st.sampled_from(["ann@example.org", *KEYS["huggingface-token"]])
+    ),
+)
+def test_among_many_nodes_only_those_with_a_secret_change(count, secrets):
+    builder = GraphBuilder(kind="run", format="test", uri="test", content=b"1", policy=Redact())
+    said = [f"turn {place}: {secrets.get(place, 'nothing')}" for place in range(count)]
+    for place, text in enumerate(said):
+        builder.add("agent_message", f"step {place}", content=text, attributes={"n": text})
+    graph = builder.build()
+    assert [node.content for node in graph.nodes] == [redacted(text) for text in said]
+    assert [node.attributes for node in graph.nodes] == [{"n": redacted(text)} for text in said]
+    assert [node.name for node in graph.nodes] == [f"step {place}" for place in range(count)]
+    assert [node.content_hash for node in graph.nodes] == [
+        content_hash(redacted(text)) for text in said
+    ]

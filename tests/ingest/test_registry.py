@@ -8,6 +8,7 @@ from ingest.pipeline import ReadOptions, read
 from ingest.reader import Capabilities
 from ingest.registry import (
     BUILT_IN,
+    FIRST_LOOK_BYTES,
     Registry,
     default_registry,
     reader,
@@ -97,6 +98,27 @@ def test_two_readers_that_claim_a_file_are_an_error_that_names_them(here):
     places["everything"] = f"{here}:Everything"
     with pytest.raises(InputError, match="--format native, --format beta or --format every"):
         Registry(places).sniff(b'{"masgraph": 1}')
+
+
+class Late(Everything):
+    """Claims what says so, however late."""
+
+    format = "late"
+
+    def sniff(self, sample):
+        return b"late" in sample
+
+
+def test_what_the_beginning_does_not_tell_the_whole_sample_does(here):
+    begins_native = b'{"masgraph": 1, "kind": "run", "actions": ['
+    filling = b" " * FIRST_LOOK_BYTES
+    places = {"late": f"{here}:Late", "native": BUILT_IN["native"]}
+    registry = Registry(places)
+    assert registry.sniff(filling + b"late").format == "late"
+    # One reader knows its own beginning: what follows is not asked.
+    assert registry.sniff(begins_native + filling + b"late").format == "native"
+    with pytest.raises(InputError, match="native and late claim it at once"):
+        registry.sniff(begins_native + b"late" + filling)
 
 
 def test_a_file_that_two_readers_claim_is_rejected_unless_a_format_is_named(here, tmp_path):

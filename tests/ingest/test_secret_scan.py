@@ -93,3 +93,11 @@ def test_nothing_is_overlooked_in_texts_that_are_joined(several):
 def test_ordinary_texts_are_let_through_at_a_glance(text):
     assert not may_hold_secret(text)
     assert not may_hold_secret(SEPARATOR.join([text] * 50))
+
+
+@pytest.mark.parametrize("letter", ["x", "\u00e9", "\u4e2d", "\U0001f511"])
+def test_a_named_value_of_any_length_is_seen_in_the_middle_of_a_text(letter):
+    for length in (4, 500, 512, 513, 2_000):
+        text = f"{letter * 3_000} password = '{letter * length}' {letter * 3_000}"
+        assert may_hold_secret(text) or redacted(text) == text
+        assert may_hold_secret(text) is (length <= 512)
