@@ -17,7 +17,8 @@ from graphstore.queries import SavedQuery, bind, saved_queries, saved_query
 from graphstore.rows import QueryResult
 
 OWN = "your own"
-EXAMPLE = "MATCH (a:Action)\nRETURN a.role AS role, count(*) AS actions\nORDER BY actions DESC"
+EXAMPLE = "actions-of-each-role"
+"""The saved question that an empty editor shows."""
 HISTORY = 20
 ANSWER, ASKED = "cypher-answer", "cypher-history"
 
@@ -80,7 +81,11 @@ def show(page: Page) -> None:
 def _own() -> Question | None:
     with st.form("own", enter_to_submit=False):
         text = st.text_area(
-            "Cypher", height=180, key="cypher", bind="query-params", placeholder=EXAMPLE
+            "Cypher",
+            height=180,
+            key="cypher",
+            bind="query-params",
+            placeholder=saved_query(EXAMPLE).cypher,
         )
         given = st.text_input(
             "Parameters, as JSON", key="parameters", bind="query-params", placeholder='{"n": 5}'
