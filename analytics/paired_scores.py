@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from analytics.averages import mean
+from analytics.averages import mean, refuse_huge
 from analytics.corrections import Correction, adjust
 from analytics.statistics import FEW_UNITS, BootstrapConfiguration, Interval, bootstrap_mean
 from graphstore.errors import NotFoundError, UsageError
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TIE = 1e-9
 """Scores that differ by no more than this are tied: sums of fractions differ by rounding."""
+NOISE = 1e-13
+"""The share of the largest value that rounding may leave of differences that cancel out."""
 _EXACT_UNITS = 13
 """Up to this many differences, every choice of signs is tried: at most 8,192."""
 _BLOCK = 1 << 18
@@ -211,13 +213,15 @@ def compare_pair(
         configuration: Of the interval; its draws and seed also serve the randomization test.
 
     Raises:
-        UsageError: A value is not finite.
+        UsageError: A value is not finite, or beyond 1e100; the sentence names the task.
     """
     options = configuration or BootstrapConfiguration()
     common = sorted(first[1].keys() & second[1].keys())
     tasks, left, right = [], [], []
     for task in common:
         one, other = first[1][task], second[1][task]
+        for method, value in ((first[0], one), (second[0], other)):
+            refuse_huge(value, f"the value of {method} on {task}")
         if one is not None and other is not None:
             tasks.append(task)
             left.append(float(one))
@@ -233,7 +237,9 @@ def compare_pair(
         differences=tuple(differences),
         mean_first=mean(left),
         mean_second=mean(right),
-        interval=bootstrap_mean(differences, sources=groups, configuration=options),
+        interval=bootstrap_mean(
+            differences, sources=groups, configuration=options
+        ).without_noise(max(tie, NOISE * max(map(abs, (*left, *right)), default=0.0))),
         signs=sign_counts(differences, higher_is_better=higher_is_better, tie=tie),
         randomization_test=randomization_test(
             differences, sources=groups, draws=options.draws, seed=options.seed

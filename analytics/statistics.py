@@ -11,12 +11,13 @@ accelerated percentiles, with the acceleration from the jackknife.
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal, get_args
 
 import numpy
 
+from analytics.averages import LARGEST, without_noise
 from analytics.resampling import Floats, resampled_sums
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash
@@ -30,8 +31,6 @@ FEW_UNITS = 50
 covers 95% as promised from 20 units on where values are not very skewed, and falls under 93%
 below this number where they are, as exponential ones (docs/metrics.md has the table)."""
 MOST_DRAWS = 1_000_000
-LARGEST = 1e100
-"""Values beyond it are refused: their third power, which BCa takes, has to be a number."""
 
 NO_WIDTH = "All units agree: an interval without width does not say that nothing varies."
 
@@ -120,6 +119,21 @@ class Interval:
         if self.low is None or self.high is None:
             return None
         return self.low > 0.0 or self.high < 0.0
+
+    def without_noise(self, width: float) -> "Interval":
+        """The same interval, with what differs from 0 by no more than ``width`` at 0.
+
+        Differences that cancel out leave rounding behind, which is on one side of 0.
+        """
+        if self.estimate is None:
+            return self
+        low, high = self.low, self.high
+        return replace(
+            self,
+            estimate=without_noise(self.estimate, width),
+            low=None if low is None else without_noise(low, width),
+            high=None if high is None else without_noise(high, width),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values, named as the attributes."""

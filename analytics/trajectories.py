@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from analytics.averages import mean
+from analytics.averages import LARGEST, mean, refuse_huge
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash, normalize_content
 from graphstore.model import CollaborationGraph, Proposal
@@ -29,13 +29,14 @@ class TrajectoryConfiguration:
         maximum_score: The largest score that a proposal can reach, S* in the paper: 1 or
             100, say. Without it a kept proposal cannot be told to be optimal or not.
         tie: Scores that differ by no more than this are equal.
-        invalid_score: The score of an output that could not be parsed and has none. None
-            leaves it without a score; 0 is what strict benchmarks give.
+        invalid_score: The score of an output that could not be parsed, whatever score the
+            trace gives it. None leaves it without a score; 0 is what strict benchmarks give.
         keep_unrevised: Takes an agent with an initial proposal and no final one to have kept
             the initial one, as where agents are sampled once. Else its final proposal is
             missing.
-        task_score: What R of Eq. 2 is. ``run``: the run's own score, else its answer's where
-            there is one unit; and where the answer has none, the run's stands for it.
+        task_score: What R of Eq. 2 is. ``run``: the score of the final answer where there is
+            one unit, else the run's own; and where the answer has none, the run's stands for
+            it.
             ``episode``: the run's own score and nothing else, which says nothing of an
             answer: for dynamic tasks. ``answer``: the mean over units of the answers' scores,
             whatever score the run has: for proposals that a scorer scored.
@@ -47,16 +48,22 @@ class TrajectoryConfiguration:
     invalid_score: float | None = None
     keep_unrevised: bool = False
     task_score: TaskScore = "run"
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
+        for what, value in (
+            ("maximum score", self.maximum_score),
+            ("score of invalid outputs", self.invalid_score),
+        ):
+            if value is not None and not abs(value) <= LARGEST:
+                raise UsageError(f"the {what} has to be a number up to {LARGEST:g}: {value}")
         if self.task_score not in TASK_SCORES:
             raise UsageError(
                 f"there is no task score {self.task_score!r}; "
                 f"choose one of {', '.join(TASK_SCORES)}"
             )
-        if not self.tie >= 0.0:
-            raise UsageError(f"the width of a tie cannot be negative: {self.tie}")
+        if not 0.0 <= self.tie <= LARGEST:
+            raise UsageError(f"the width of a tie is a number from 0 on, not {self.tie}")
 
     @property
     def hash(self) -> str:
@@ -69,7 +76,7 @@ class Output:
     """A proposal or an answer.
 
     Attributes:
-        score: In the task's own unit; None where it was not scored.
+        score: In the task's own unit; None where it was not scored, or is not valid.
         value: In normal form (:func:`graphstore.identity.normalize_content`), to be
             compared; None where the trace does not hold it.
         valid: Whether it could be parsed and scored; None where the trace does not say.
@@ -151,7 +158,8 @@ class Trajectory:
         method: Name of the method.
         method_id: Id of the method.
         units: One for each sample or state, in the order of the trace.
-        score: R of Eq. 2: the run's score, else the answer's where there is one unit.
+        score: R of Eq. 2: the answer's score where there is one unit, else the run's.
+        own_score: What the trace says of the run itself, where the answer's score is R.
         tokens: C of Eq. 5: tokens read and written by the whole run.
         validity: Of every recorded proposal and answer.
         missing: What the trace does not hold, one sentence each.
@@ -165,6 +173,7 @@ class Trajectory:
     method_id: str | None = None
     units: tuple[UnitTrajectory, ...] = ()
     score: float | None = None
+    own_score: float | None = None
     tokens: int | None = None
     validity: Validity = Validity(0, 0)
     missing: tuple[str, ...] = ()
@@ -181,7 +190,8 @@ def trajectory_of(
     An agent with several initial proposals in a unit goes by the first that was not
     rejected as invalid, one with several final proposals by the last, valid or not; likewise
     the answer.
-    The run's score stands for the score of its answer where the run has one unit.
+    The score of the answer is the run's where the run has one unit (Eq. 2); where the answer
+    has none, the run's stands for it.
 
     Args:
         graph: A run.
@@ -190,13 +200,16 @@ def trajectory_of(
             configuration's.
 
     Raises:
-        UsageError: The graph is a decomposition: nobody has proposed anything yet.
+        UsageError: The graph is a decomposition: nobody has proposed anything yet. Or a
+            score is beyond 1e100.
     """
     options = configuration or TrajectoryConfiguration()
     if graph.kind != "run":
         raise UsageError(f"{graph.id} is a {graph.kind}; only runs have proposals")
+    refuse_huge(graph.outcome.score, f"the score of the run {graph.name}")
     groups: dict[str, list[Proposal]] = {}
     for proposal in graph.proposals:
+        refuse_huge(proposal.score, f"{graph.name}: the score of the proposal {proposal.id}")
         groups.setdefault(proposal.unit, []).append(proposal)
     places = {agent.id: place for place, agent in enumerate(graph.agents)}
     names = {agent.id: agent.name for agent in graph.agents}
@@ -216,8 +229,14 @@ def trajectory_of(
             )
         )
     score = _task_score(graph, units, options)
+    own = graph.outcome.score if alone and options.task_score == "run" else None
     tokens, told = total_tokens(graph)
     missing = [] if told is None else [told]
+    if differs(own, score, options.tie):
+        missing.append(
+            f"The run's own score is {own:g}, that of its only answer {score:g}: the answer's "
+            "is the task score."
+        )
     if not units:
         missing.append("The run records no proposal.")
     if score is None:
@@ -231,6 +250,7 @@ def trajectory_of(
         method_id=None if graph.method is None else graph.method.id,
         units=tuple(units),
         score=score,
+        own_score=own,
         tokens=tokens,
         validity=_validity(graph.proposals),
         missing=tuple(missing),
@@ -244,10 +264,15 @@ def _task_score(
     if options.task_score == "answer":
         known = [score for score in answers if score is not None]
         return mean(known) if len(known) == len(answers) else None
-    score = graph.outcome.score
-    if score is None and options.task_score == "run" and len(units) == 1:
+    if options.task_score == "run" and len(units) == 1:
+        # Without a score of its own the answer has the run's by now.
         return answers[0]
-    return score
+    return graph.outcome.score
+
+
+def differs(one: float | None, other: float | None, tie: float) -> bool:
+    """Whether two scores are known and not equal."""
+    return one is not None and other is not None and abs(one - other) > tie
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +382,8 @@ def _unit(
             if output is None:
                 missing.append(f"{names[agent]} has no {phase} proposal.")
             elif output.score is None:
-                missing.append(f"The {phase} proposal of {names[agent]} has no score.")
+                invalid = "is not valid and " if output.valid is False else ""
+                missing.append(f"The {phase} proposal of {names[agent]} {invalid}has no score.")
         proposers.append(ProposerTrajectory(agent, first, last))
     answer = _output(answers[-1:], options)
     if run_score is not None and (answer is None or answer.score is None):
@@ -368,7 +394,8 @@ def _unit(
     if answer is None:
         missing.append("There is no answer.")
     elif answer.score is None:
-        missing.append("The answer has no score.")
+        invalid = "is not valid and " if answer.valid is False else ""
+        missing.append(f"The answer {invalid}has no score.")
     return UnitTrajectory(unit, tuple(proposers), answer, maximum, tuple(missing))
 
 
@@ -376,11 +403,8 @@ def _output(found: list[Proposal], options: TrajectoryConfiguration) -> Output |
     if not found:
         return None
     proposal = found[0]
-    score = proposal.score
-    if score is None and proposal.valid is False:
-        score = options.invalid_score
     return Output(
-        score=score,
+        score=options.invalid_score if proposal.valid is False else proposal.score,
         value=None if proposal.value is None else normalize_content(proposal.value),
         valid=_is_valid(proposal),
     )

@@ -101,7 +101,9 @@ def intervals_by_method(
                 gain=_labels(tasks, options, GAIN_LABELS, lambda unit: [unit.gain]),
                 strong=_labels(tasks, options, GAIN_LABELS, _refinements("strong")),
                 weak=_labels(tasks, options, WEAK_LABELS, _refinements("weak")),
-                aggregation_loss=tasks.unit_ratio(lambda u: [u.aggregation_loss], options),
+                aggregation_loss=tasks.unit_ratio(
+                    lambda u: [u.aggregation_loss], options
+                ).without_noise(report.configuration.tie),
                 token_cost=tasks.ratio(_tokens, options),
                 token_multiple=multiple,
                 validity=tasks.ratio(

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from analytics.averages import without_noise
 from analytics.trajectories import Trajectory, TrajectoryConfiguration, UnitTrajectory
 from graphstore.errors import UsageError
 
@@ -191,7 +192,9 @@ def diagnose_unit(
         gain = gain_label(answer, best_initial, unit.maximum, tie=tie)
         if gain == "UnratedKeep":
             missing.append("The largest possible score is not known.")
-    loss = None if best_final is None or answer is None else best_final - answer
+    loss = None
+    if best_final is not None and answer is not None:
+        loss = without_noise(best_final - answer, tie)
     return UnitDiagnosis(
         unit=unit.unit,
         proposers=len(unit.proposers),

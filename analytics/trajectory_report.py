@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from analytics.averages import mean
+from analytics.averages import mean, without_noise
 from analytics.paired_scores import mean_by_task
 from analytics.trajectories import (
     Trajectory,
     TrajectoryConfiguration,
     Validity,
+    differs,
     trajectory_of,
 )
 from analytics.trajectory_metrics import (
@@ -197,10 +198,15 @@ class TrajectoryReport:
         without_multiple: list[str] = []
         if single is not None:
             others = [self.trajectories[place] for place in single]
-            gain, gain_tasks = _gain(runs, others)
-            multiple, multiple_tasks = _multiple(runs, others)
+            gain, gain_tasks = _gain(runs, others, self.configuration.tie)
+            multiple, multiple_tasks, by_unit = _multiple(runs, others)
             if multiple is None and multiple_tasks:
                 without_multiple = ["The single agent used no token: there is no multiple."]
+            elif multiple is not None and not by_unit and len(units) > len(runs):
+                without_multiple = [
+                    "The multiple is for each run, not unit: some runs of its tasks record no "
+                    "unit."
+                ]
         validity = sum((run.validity for run in runs), Validity(0, 0))
         return MethodTrajectories(
             method=runs[0].method,
@@ -215,7 +221,7 @@ class TrajectoryReport:
             gain=count_gains(units),
             strong=count_refinements(units, "strong"),
             weak=count_refinements(units, "weak"),
-            aggregation_loss=mean(losses),
+            aggregation_loss=_settled(mean(losses), self.configuration.tie),
             aggregation_units=len(losses),
             token_cost=_tokens_each(counted, by_unit=True),
             token_runs=len(counted),
@@ -224,7 +230,10 @@ class TrajectoryReport:
             validity=validity,
             agreement=mean([float(one) for one in agreed]),
             agreement_units=len(agreed),
-            notes=(*_notes(runs, units, validity), *without_multiple),
+            notes=(
+                *_notes(runs, units, validity, self.configuration.tie),
+                *without_multiple,
+            ),
         )
 
 
@@ -293,7 +302,9 @@ def find_method(groups: Iterable[MethodKey], wanted: str) -> MethodKey:
     return found[0]
 
 
-def _gain(runs: list[Trajectory], single: list[Trajectory]) -> tuple[float | None, int]:
+def _gain(
+    runs: list[Trajectory], single: list[Trajectory], tie: float
+) -> tuple[float | None, int]:
     own = mean_by_task((run.task_id, run.score) for run in runs)
     base = mean_by_task((run.task_id, run.score) for run in single)
     pairs = [
@@ -301,13 +312,17 @@ def _gain(runs: list[Trajectory], single: list[Trajectory]) -> tuple[float | Non
         for task, score in own.items()
         if score is not None and (other := base.get(task)) is not None
     ]
-    return (
-        collaboration_gain(mean([a for a, _ in pairs]), mean([b for _, b in pairs])),
-        len(pairs),
-    )
+    gain = collaboration_gain(mean([a for a, _ in pairs]), mean([b for _, b in pairs]))
+    return _settled(gain, tie), len(pairs)
 
 
-def _multiple(runs: list[Trajectory], single: list[Trajectory]) -> tuple[float | None, int]:
+def _settled(value: float | None, tie: float) -> float | None:
+    return None if value is None else without_noise(value, tie)
+
+
+def _multiple(
+    runs: list[Trajectory], single: list[Trajectory]
+) -> tuple[float | None, int, bool]:
     own = [run for run in runs if run.tokens is not None]
     base = [run for run in single if run.tokens is not None]
     tasks = {run.task_id for run in own} & {run.task_id for run in base}
@@ -317,6 +332,7 @@ def _multiple(runs: list[Trajectory], single: list[Trajectory]) -> tuple[float |
     return (
         token_multiple(_tokens_each(own, by_unit=by_unit), _tokens_each(base, by_unit=by_unit)),
         len(tasks),
+        by_unit,
     )
 
 
@@ -328,7 +344,7 @@ def _tokens_each(runs: list[Trajectory], *, by_unit: bool) -> float | None:
 
 
 def _notes(
-    runs: list[Trajectory], units: list[UnitDiagnosis], validity: Validity
+    runs: list[Trajectory], units: list[UnitDiagnosis], validity: Validity, tie: float
 ) -> Iterable[str]:
     def told(count: int, total: int, what: str) -> Iterable[str]:
         if count:
@@ -338,6 +354,12 @@ def _notes(
     if count == 1:
         yield "There is one run: nothing tells how much runs differ."
     yield from told(sum(run.score is None for run in runs), count, "runs have no score")
+    yield from told(
+        sum(differs(run.own_score, run.score, tie) for run in runs),
+        count,
+        "runs have a score of their own that is not their only answer's, which is the task "
+        "score",
+    )
     yield from told(
         sum(run.tokens is None for run in runs), count, "runs have no complete token count"
     )

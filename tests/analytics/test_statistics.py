@@ -16,7 +16,6 @@ from analytics.statistics import (
 )
 from graphstore.errors import UsageError
 
-
 PLAIN = {"draws": 20_000, "method": "percentile"}
 
 

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from analytics.trajectories import (
@@ -9,6 +11,7 @@ from analytics.trajectories import (
     total_tokens,
     trajectory_of,
 )
+from analytics.trajectory_metrics import diagnose_unit
 from graphstore.builder import GraphBuilder
 from graphstore.errors import UsageError
 from graphstore.model import Outcome
@@ -94,7 +97,7 @@ def test_the_first_accepted_initial_and_the_last_final_proposal_count():
     assert unit.proposers[0].initial.value == "kept"
     assert unit.proposers[0].final == Output(None, "broken", False)
     assert unit.answer.value == "sent"
-    assert unit.missing == ("The final proposal of a has no score.",)
+    assert unit.missing == ("The final proposal of a is not valid and has no score.",)
     strict = trajectory_of(graph, TrajectoryConfiguration(invalid_score=0.0)).units[0]
     assert strict.proposers[0].final == Output(0.0, "broken", False)
     assert strict.missing == ()
@@ -114,6 +117,50 @@ def test_the_score_of_a_run_with_one_unit_is_its_answers():
     found = trajectory_of(make_run(two, Outcome(score=0.5)))
     assert found.units[0].answer is None
     assert trajectory_of(make_run(two)).score is None
+
+
+def test_an_invalid_output_has_no_score_whatever_the_trace_gives_it():
+    graph = make_run(
+        [
+            ("u", "initial", "a", "x", 0.9, False),
+            ("u", "initial", "b", "y", 0.2, True),
+            ("u", "answer", None, "z", 0.5, False),
+        ]
+    )
+    unit = trajectory_of(graph).units[0]
+    assert [one.initial.score for one in unit.proposers] == [None, 0.2]
+    assert unit.answer.score is None
+    assert "The initial proposal of a is not valid and has no score." in unit.missing
+    assert "The answer is not valid and has no score." in unit.missing
+    assert diagnose_unit(unit).best_initial is None
+    assert trajectory_of(graph).validity == Validity(1, 3, 0)
+    strict = TrajectoryConfiguration(invalid_score=0.0)
+    unit = trajectory_of(graph, strict).units[0]
+    assert diagnose_unit(unit).best_initial == 0.2
+    assert (diagnose_unit(unit).gain, trajectory_of(graph, strict).score) == ("Regress", 0.0)
+
+
+def test_the_task_score_is_the_final_answers_and_another_score_of_the_run_is_told():
+    answered = [("u", "initial", "a", "x", 0.5, True), ("u", "answer", None, "x", 0.5, True)]
+    found = trajectory_of(make_run(answered, Outcome(score=0.9)))
+    assert (found.score, found.own_score) == (0.5, 0.9)
+    assert found.missing[-1] == (
+        "The run's own score is 0.9, that of its only answer 0.5: the answer's is the task "
+        "score."
+    )
+    same = trajectory_of(make_run(answered, Outcome(score=0.5 + 1e-12)))
+    assert not any("own score" in one for one in same.missing)
+    # An episode's score is its own, whatever its only answer has.
+    episode = TrajectoryConfiguration(task_score="episode")
+    assert trajectory_of(make_run(answered, Outcome(score=0.9)), episode).score == 0.9
+
+
+def test_scores_that_nothing_can_be_computed_with_are_named():
+    with pytest.raises(UsageError, match=r"the score of the run big is 1e\+308"):
+        trajectory_of(make_run([], Outcome(score=1e308), name="big"))
+    graph = make_run([("u", "initial", "a", "x", -1e308, True)], name="deep")
+    with pytest.raises(UsageError, match=r"deep: the score of the proposal .* is -1e\+308"):
+        trajectory_of(graph)
 
 
 def test_an_agent_that_revised_nothing_can_be_said_to_have_kept_its_proposal():
@@ -197,7 +244,16 @@ def test_only_runs_have_proposals():
 
 def test_options():
     assert TrajectoryConfiguration().hash != TrajectoryConfiguration(tie=0.1).hash
-    with pytest.raises(UsageError, match="negative"):
-        TrajectoryConfiguration(tie=-1.0)
+    for changes in (
+        {"tie": -1.0},
+        {"tie": math.inf},
+        {"maximum_score": math.nan},
+        {"maximum_score": math.inf},
+        {"invalid_score": -math.inf},
+        {"invalid_score": math.nan},
+        {"invalid_score": 1e308},
+    ):
+        with pytest.raises(UsageError, match=r"tie|maximum score|invalid outputs"):
+            TrajectoryConfiguration(**changes)
     assert Validity(1, 2, 3) + Validity(1, 1, 0) == Validity(2, 3, 3)
     assert Validity(1, 2).share == 0.5

@@ -1,8 +1,11 @@
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from analytics.averages import LARGEST
+from analytics.statistics import BootstrapConfiguration
 from analytics.trajectories import TrajectoryConfiguration
+from analytics.trajectory_intervals import intervals_by_method
 from analytics.trajectory_report import evaluate_trajectories, methods_to_pandas
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.model import Outcome
@@ -178,6 +181,48 @@ def test_tables():
     assert evaluate_trajectories([]).by_method() == ()
 
 
+def test_gains_that_cancel_out_are_no_rounding():
+    graphs = [
+        make_run(proposals([one], [one], one), None, task=task, name=name + task, method=name)
+        for task, team, single in (("t1", 0.7, 0.5), ("t2", 0.1, 0.3))
+        for name, one in (("team", team), ("solo", single))
+    ]
+    report = evaluate_trajectories(graphs)
+    _, team = report.by_method("solo")
+    assert team.collaboration_gain == 0.0
+    _, intervals = intervals_by_method(report, "solo", BootstrapConfiguration(draws=1))
+    found = intervals.against_single
+    assert (found.interval.estimate, found.interval.low) == (0.0, None)
+    assert "speak for" not in found.conclusion
+    _, intervals = intervals_by_method(report, "solo")
+    assert "holds 0" in intervals.against_single.conclusion
+    assert "e-17" not in intervals.against_single.conclusion
+
+
+def test_a_multiple_that_is_not_by_unit_says_so():
+    steps = [step for unit in "wx" for step in proposals([0.5], [0.5], 0.5, unit)]
+    used = Outcome(tokens_in=500, tokens_out=0)
+    graphs = [
+        make_run(steps, used, name="team", method="team"),
+        make_run([], Outcome(tokens_in=550, tokens_out=0), name="solo", method="solo"),
+    ]
+    _, team = evaluate_trajectories(graphs).by_method("solo")
+    # 250 a unit beside 550 a run: the multiple is that of runs.
+    assert (team.token_cost, team.token_multiple) == (250.0, 500 / 550)
+    assert any(note.startswith("The multiple is for each run, not unit") for note in team.notes)
+
+
+def test_runs_whose_score_is_not_their_answers_are_counted():
+    graphs = [
+        make_run(proposals([0.5], [0.5], 0.5), Outcome(score=score), task="t", name=f"r{score}")
+        for score in (0.5, 0.9)
+    ]
+    (found,) = evaluate_trajectories(graphs).by_method()
+    assert found.task_score == 0.5
+    told = "1 of 2 runs have a score of their own that is not their only answer's"
+    assert any(note.startswith(told) for note in found.notes)
+
+
 def test_scores_above_the_maximum_are_refused():
     with pytest.raises(UsageError, match="d2, unit u"):
         evaluate_trajectories(runs(), TrajectoryConfiguration(maximum_score=0.9))
@@ -185,6 +230,9 @@ def test_scores_above_the_maximum_are_refused():
 
 @given(st.lists(strategies.graphs(kind="run"), max_size=3))
 def test_any_runs_can_be_reported(graphs):
+    for graph in graphs:
+        scores = (graph.outcome.score, *(one.score for one in graph.proposals))
+        assume(all(score is None or abs(score) <= LARGEST for score in scores))
     report = evaluate_trajectories(graphs)
     assert len(report.to_pandas()) == sum(
         len({proposal.unit for proposal in graph.proposals}) for graph in graphs
