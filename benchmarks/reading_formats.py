@@ -7,15 +7,18 @@ a file costs by itself (opening it, telling its format) then counts as often as 
 copies.
 
 The yardsticks are ``json.loads`` of the standard library and :mod:`msgspec` on the same bytes,
-line by line or at once as the file is made, all of it kept; for text, ``str.splitlines``; for
-XML, the standard library's ElementTree. Parquet, which is read in columns by pyarrow, and
-OTLP in protobuf have no such yardstick and are left out.
+line by line or at once as the file is made, all of it kept; for logs, ``str.splitlines``; for
+CSV, :mod:`csv`; for the ``repr`` of Python objects, :mod:`ast`; for XML, ElementTree. Parquet,
+which pyarrow reads in columns, and OTLP in protobuf have no such yardstick and are left out.
 
 Times are processor time of this one process: others on the machine hardly change them.
 """
 
 import argparse
+import ast
+import csv
 import gc
+import io
 import json
 import re
 import tempfile
@@ -35,13 +38,19 @@ from ingest.pipeline import ContentChoice, ReadOptions, read
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FORMATS = EXAMPLES / "formats"
 MOST_TIMES = 3.0
-MOST_TIMES_TEXT = 10.0
+MOST_TIMES_LOG = 10.0
 
 _ID_KEY = re.compile(r'"(\w*?(?:[iI]d|ID|uuid|Uuid|guid))": ?"([^"\\]+)"')
 _ID_OF_REPR = re.compile(r"\b(id)='([^'\\]+)'")
 _NAMES_NOBODY = re.compile(r"agent|user|thread_id|app|assistant|team", re.IGNORECASE)
 _LONG_ID = 16
-_WAYS = {"text": "text", "xml": "XML, files", "folder": "files"}
+_WAYS = {
+    "log": "log",
+    "csv": "CSV",
+    "repr": "repr",
+    "xml": "XML, several files",
+    "folder": "several files",
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,7 @@ class Input:
         lists: Where in the document the lists stand that are repeated, keys with dots
             between them and ``*`` for each; empty for lines, or the items of an array.
         way: ``json`` repeats records or lists, ``members`` the members of an object,
-            ``text`` the whole text, ``xml`` and ``folder`` the file.
+            ``log``, ``csv`` and ``repr`` the text, ``xml`` and ``folder`` the file.
     """
 
     example: str
@@ -81,7 +90,7 @@ INPUTS: dict[str, Input] = {
     "pydantic-ai": Input("formats/pydantic-ai/lamps.json"),
     "smolagents": Input("formats/smolagents/shelves.json", ("*",)),
     "langfuse": Input("formats/langfuse/bench-finder.trace.json", ("observations",)),
-    "chatdev-log": Input("formats/chatdev-log/timetable.log", way="text"),
+    "chatdev-log": Input("formats/chatdev-log/timetable.log", way="log"),
     "chatdev-puppeteer": Input("formats/chatdev-puppeteer/path_1.jsonl"),
     "massgen": Input("formats/massgen/tower.json", ("agent_outputs.*", "orchestrator_events")),
     "metagpt-team": Input(
@@ -93,14 +102,14 @@ INPUTS: dict[str, Input] = {
     "chatdev-config": Input("formats/chatdev-config/ChatChainConfig.json", way="folder"),
     "marble": Input("formats/marble/market.jsonl"),
     "autogen-messages": Input("formats/autogen-messages/garden.stream.jsonl"),
-    "autogen-taskresult": Input("formats/autogen-taskresult/garden.txt", way="text"),
-    "autogen-console": Input("formats/autogen-console/bakery.txt", way="text"),
+    "autogen-taskresult": Input("formats/autogen-taskresult/garden.txt", way="repr"),
+    "autogen-console": Input("formats/autogen-console/bakery.txt", way="log"),
     "adk-session": Input("formats/adk-session/harbour.session.json", ("events",)),
     "tau-bench": Input("formats/tau-bench/passes.json"),
     "swe-agent": Input("formats/swe-agent/lamp.traj", ("trajectory", "history")),
     "ag2-channel": Input("formats/ag2-channel/tea.wal.jsonl"),
     "ag2-chat": Input("formats/ag2-chat/trail.json", ("chat_history",)),
-    "messages-table": Input("formats/messages-table/stage.csv", way="text"),
+    "messages-table": Input("formats/messages-table/stage.csv", way="csv"),
     "claude-code": Input("formats/claude-code/bakery.jsonl"),
     "codex": Input("formats/codex/birds.jsonl"),
     "taskbench": Input("formats/taskbench/requests.jsonl"),
@@ -152,8 +161,8 @@ def enlarged(source: Input, size: int) -> bytes:
     """The content of a file of about that many bytes, in the shape of an example."""
     text = (EXAMPLES / source.example).read_text()
     numbers = range(max(1, size // len(text.encode())))
-    if source.way == "text":
-        return _repeated_text(source, text, numbers).encode()
+    if source.way in ("log", "csv", "repr"):
+        return _repeated_text(source.way, text, numbers).encode()
     ids = ids_in(text)
     try:
         document = json.loads(text)
@@ -185,15 +194,15 @@ def _repeat(holder: Any, path: list[str], ids: list[str], numbers: range) -> Non
             ]
 
 
-def _repeated_text(source: Input, text: str, numbers: range) -> str:
-    if source.example.endswith(".csv"):
+def _repeated_text(way: str, text: str, numbers: range) -> str:
+    if way == "csv":
         # The first column names the run.
         head, rows = text.split("\n", 1)
         numbered = (
             re.sub("^(one|two),", rf"\1 {number},", rows, flags=re.M) for number in numbers
         )
         return "\n".join([head, "".join(numbered)])
-    if text.startswith("TaskResult("):
+    if way == "repr":
         start, end = text.index("[") + 1, text.rindex("]")
         ids = ids_in(text)
         messages = ", ".join(fresh(text[start:end], ids, number) for number in numbers)
@@ -246,7 +255,7 @@ class Found:
         bytes: Size of the input.
         graphs: Graphs read from it.
         nodes: Nodes of those graphs.
-        standard: Seconds that ``json.loads`` takes; for text, ``str.splitlines``.
+        standard: Seconds that a bare decode of the standard library takes.
         msgspec: Seconds that :mod:`msgspec` takes; None where it is no JSON.
         kept: Seconds from the file to validated graphs, contents kept as they are.
         redacted: The same with secrets taken out.
@@ -270,7 +279,7 @@ class Found:
     @property
     def most(self) -> float:
         """How often it may fit in."""
-        return MOST_TIMES_TEXT if self.way == "text" else MOST_TIMES
+        return MOST_TIMES_LOG if self.way == "log" else MOST_TIMES
 
 
 def measured(format: str, folder: Path, size: int, repeats: int = 3) -> Found:
@@ -296,7 +305,9 @@ def measured(format: str, folder: Path, size: int, repeats: int = 3) -> Found:
         place.write_bytes(enlarged(source, size))
         paths = [place]
     yardsticks: dict[str, Callable[[], object]] = {
-        "text": lambda: [path.read_text().splitlines() for path in paths],
+        "log": lambda: [path.read_text().splitlines() for path in paths],
+        "csv": lambda: [list(csv.reader(io.StringIO(path.read_text()))) for path in paths],
+        "repr": lambda: [ast.parse(path.read_text(), mode="eval") for path in paths],
         "xml": lambda: [ElementTree.fromstring(path.read_bytes()) for path in paths],
     }
     standard = yardsticks.get(source.way, lambda: _decoded(paths, json.loads))
@@ -363,13 +374,15 @@ def measure(scale: float = 1.0) -> Iterator[Table]:
     beyond = [one.format for one in found if one.times > one.most]
     table.notes += [
         "Milliseconds of processor time. The bare decode is `json.loads` of the standard "
-        "library, `str.splitlines` for text, and ElementTree for XML. Graphs are parsed, "
+        "library; for logs `str.splitlines`, for CSV `csv`, for the repr of Python objects "
+        "`ast`, for XML ElementTree. The time to graphs is from the closed file on: it is "
+        "opened, its format is told among all, and graphs are parsed, "
         "mapped, hashed and validated, contents kept; then the same with secrets taken out, "
         "as `ingest` does by default. The inputs are the examples of this repository, repeated "
         "with fresh ids: short texts in many small records, which is the dense end of what "
         "traces hold.",
         "",
-        f"Within {MOST_TIMES:g} times a bare decode ({MOST_TIMES_TEXT:g} times for text): "
+        f"Within {MOST_TIMES:g} times a bare decode ({MOST_TIMES_LOG:g} times for logs): "
         f"{', '.join(reversed(within)) or 'none'}.",
         "",
         f"Beyond: {', '.join(beyond) or 'none'}. A graph takes some 50 microseconds, however "

@@ -274,8 +274,8 @@ class _Run:
             self._votes[action.agent] = action
 
     def _receivers(self, action: Action) -> tuple[list[int], str]:
-        others = [place for name, place in self._agents.items() if name != action.agent]
         if action.kind == "answer":
+            others = [place for name, place in self._agents.items() if name != action.agent]
             everybody = others if action.settled is True else []
             return [*everybody, self._orchestrator()], "inferred"
         if action.kind == "vote" and action.candidate in self._agents:
@@ -302,8 +302,9 @@ class _Run:
     def _judged(self, vote: Action) -> Action | None:
         """The answer that a recorded vote is for."""
         answers = self._answers_of.get(vote.candidate or "", ())
-        there = [answer for answer in answers if _before(answer.ended, vote, started=True)]
-        return there[-1] if there else None
+        return next(
+            (a for a in reversed(answers) if _before(a.ended, vote, started=True)), None
+        )
 
     def _event(self, _: int | None, text: str, time: str | None) -> None:
         builder = self.builder
