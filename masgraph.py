@@ -20,13 +20,9 @@ from analytics.scorers.base import Scorer
 from analytics.similarity.compare import align, similarities, similarity
 from analytics.similarity.measure import MEASURES, SimilarityMeasure, measure_named
 from analytics.trajectories import Verdict
-from app.communication_jobs import communication
-from app.compare_jobs import compare_methods
+from app import communication_jobs, compare_jobs, intervention_jobs, relation_jobs
 from app.forest_files import load_forests, save_forests
 from app.forest_notebook import build_forests, diagnose
-from app.intervention_jobs import execution
-from app.intervention_jobs import measure as measure_interventions
-from app.intervention_jobs import predict as predict_interventions
 from app.library_jobs import load_library, read_library, save_library
 from app.notebook import GraphList, evaluate, ingest, mine, mine_library, query, read
 from app.perturbation_notebook import (
@@ -35,8 +31,9 @@ from app.perturbation_notebook import (
     suitability,
     train_embedding,
 )
-from app.relation_jobs import read_checks, relations
+from app.relation_jobs import read_checks
 from app.similarity_options import load_embedding, save_embedding
+from app.sources import from_any_source
 from app.trajectory_jobs import trajectories
 from graphstore.builder import GraphBuilder, make_organization
 from graphstore.errors import (
@@ -83,6 +80,13 @@ from graphstore.model import (
 from graphstore.rows import QueryResult, WriteReport
 from graphstore.store import GraphStore, open_store
 from graphstore.validation import validate
+
+communication = from_any_source(communication_jobs.communication)
+compare_methods = from_any_source(compare_jobs.compare_methods)
+execution = from_any_source(intervention_jobs.execution)
+measure_interventions = from_any_source(intervention_jobs.measure)
+predict_interventions = from_any_source(intervention_jobs.predict)
+relations = from_any_source(relation_jobs.relations)
 
 __all__ = [
     "MEASURES",

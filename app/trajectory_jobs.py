@@ -55,12 +55,17 @@ def make_scoring(
 
     Raises:
         NotFoundError: There is no such scorer.
-        UsageError: It cannot be imported, or lacks its judge.
+        UsageError: It cannot be imported, is no scorer, or lacks its judge.
         InputError: The file cannot be read, or a record of it makes no instance.
     """
+    from analytics.scorers.base import Scorer
     from analytics.scorers.registry import default_scorers
 
     chosen = default_scorers().scorer(scorer) if isinstance(scorer, str) else scorer
+    if isinstance(chosen, type):
+        raise UsageError(f"a scorer is an instance, not the class: {chosen.__name__}()")
+    if not isinstance(chosen, Scorer):
+        raise UsageError(f"a scorer is a name or a Scorer, not {type(chosen).__name__}")
     if chosen.needs_judge and judge is None:
         raise UsageError(
             f"the scorer {chosen.name} asks a judge: name one with --judge recorded:FILE or "
