@@ -37,7 +37,7 @@ _NODES = re.compile(r"^[\s*#-]*Nodes?\b[\s*]*:[\s*]*$", re.IGNORECASE | re.MULTI
 _EDGES = re.compile(r"^[\s*#>-]*Edges?\b[\s*]*:", re.IGNORECASE | re.MULTILINE)
 _NUMBERED = re.compile(r"\s*(\d+)\s*[:.)]\s*(.*)")
 _PAIR = re.compile(r"\(\s*(START|\d+)\s*,\s*(END|\d+)\s*\)", re.IGNORECASE)
-_ACTIONS = re.compile(r"\s*The action list you can take:\s*")
+_ACTIONS = "The action list you can take:"
 _TASK = re.compile(r"(?:\ATask:|Your task is to:|My problem is:|Instruction: \[SEP\])\s*")
 
 
@@ -215,18 +215,18 @@ def _subtasks(plan: str) -> tuple[dict[str, str], str]:
 
 def _question(text: str) -> tuple[str, list[str]]:
     """The user's text without the list of actions, and that list."""
-    parts = _ACTIONS.split(text, maxsplit=1)
-    if len(parts) == 1:
-        return text.strip(), []
-    listed = parts[1].strip()
+    before, mark, listed = text.partition(_ACTIONS)
+    before, listed = before.strip(), listed.strip()
+    if not mark:
+        return before, []
     if listed.startswith("["):
         try:
             value = ast.literal_eval(listed)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             value = None
         if isinstance(value, list):
-            return parts[0].strip(), [str(action).strip() for action in value]
-    return parts[0].strip(), [line.strip() for line in listed.splitlines() if line.strip()]
+            return before, [str(action).strip() for action in value]
+    return before, [line.strip() for line in listed.splitlines() if line.strip()]
 
 
 def _core(question: str) -> str:
