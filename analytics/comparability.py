@@ -160,6 +160,36 @@ def cautions_of(
     return found
 
 
+def missing_values(
+    first: str,
+    second: str,
+    left: Sequence[ComparedRun],
+    right: Sequence[ComparedRun],
+    metric: str,
+) -> tuple[str, ...]:
+    """Which of two methods lacks values of a metric, where both have some.
+
+    Args:
+        first: Name of the first method.
+        second: Name of the second.
+        left: Runs of the first on the common tasks.
+        right: Runs of the second on them.
+        metric: Its name.
+
+    Returns:
+        ``3 of 9 runs of NAME`` for each; nothing where no value is missing, and where a
+        method has none at all, so that nothing is compared.
+    """
+    found = []
+    for name, runs in ((first, left), (second, right)):
+        missing = sum(run.values[metric] is None for run in runs)
+        if missing == len(runs):
+            return ()
+        if missing:
+            found.append(f"{missing} of {len(runs)} runs of {name}")
+    return tuple(found)
+
+
 def _counted(tasks: int) -> str:
     return "1 task" if tasks == 1 else f"{tasks} tasks"
 

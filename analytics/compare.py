@@ -11,11 +11,12 @@ from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from analytics.averages import mean
+from analytics.averages import LARGEST, mean, refuse_huge
 from analytics.comparability import (
     Caution,
     ComparedRun,
     cautions_of,
+    missing_values,
     without_conflicts,
 )
 from analytics.corrections import CORRECTIONS, Correction, adjust
@@ -66,7 +67,7 @@ class ComparisonConfiguration:
     """How methods are compared.
 
     Attributes:
-        metrics: Of :data:`COMPARABLE_METRICS`.
+        metrics: Of :data:`COMPARABLE_METRICS`, each once.
         reference: Every other method is compared with this one; all pairs where None.
         grouping: What is resampled: each ``task``, or all tasks of one ``source`` (group),
             ``dataset`` or ``category`` together.
@@ -87,6 +88,8 @@ class ComparisonConfiguration:
     panel: PanelConfiguration = field(default_factory=PanelConfiguration)
 
     def __post_init__(self) -> None:
+        # Named twice, a metric would count twice in the correction for many tests.
+        object.__setattr__(self, "metrics", tuple(dict.fromkeys(self.metrics)))
         unknown = [name for name in self.metrics if name not in COMPARABLE_METRICS]
         if unknown or not self.metrics:
             raise UsageError(
@@ -105,8 +108,8 @@ class ComparisonConfiguration:
                 f"there is no correction {self.correction!r}; "
                 f"choose one of {', '.join(CORRECTIONS)}"
             )
-        if not self.tie >= 0.0:
-            raise UsageError(f"the width of a tie cannot be negative: {self.tie}")
+        if not 0.0 <= self.tie <= LARGEST:
+            raise UsageError(f"the width of a tie is a number from 0 on, not {self.tie}")
 
     @property
     def hash(self) -> str:
@@ -124,6 +127,7 @@ class MethodEntry:
         tasks: Number of its tasks.
         means: By metric, over its tasks (each task counts alike); None where none is known.
         known: Number of tasks behind each mean.
+        known_runs: Number of runs behind each mean.
         success_rate: In percent, with the uncertainty that the runs allow and its code.
     """
 
@@ -132,6 +136,7 @@ class MethodEntry:
     tasks: int
     means: Mapping[str, float | None]
     known: Mapping[str, int]
+    known_runs: Mapping[str, int]
     success_rate: Uncertainty
 
 
@@ -143,11 +148,13 @@ class ComparedPair:
         metric: Its name.
         comparison: The paired comparison.
         adjusted: Its randomization test's p-value, corrected for all pairs and metrics.
+        missing: ``3 of 9 runs of NAME`` for each method that lacks values on common tasks.
     """
 
     metric: str
     comparison: PairedComparison
     adjusted: float | None
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -182,6 +189,7 @@ class MethodComparison:
         return tuple(
             f"{pair.metric.replace('_', ' ')}: {pair.comparison.conclusion}"
             + _corrected(pair, self.configuration)
+            + _incomplete(pair)
             for pair in self.pairs
         )
 
@@ -197,6 +205,7 @@ class MethodComparison:
                     "tasks": one.tasks,
                     "means": dict(one.means),
                     "known": dict(one.known),
+                    "known_runs": dict(one.known_runs),
                     "success_rate": one.success_rate.score,
                     "success_rate_uncertainty": one.success_rate.value,
                     "uncertainty_code": (
@@ -267,7 +276,7 @@ def compared_run(
         configuration: Options; the defaults where None.
 
     Raises:
-        UsageError: The graph is a decomposition.
+        UsageError: The graph is a decomposition, or a value of it is beyond 1e100.
     """
     options = configuration or ComparisonConfiguration()
     if graph.method is None:
@@ -333,17 +342,24 @@ def compare_methods(
     }
     entries = tuple(_entry(name, kept[name], tasks[name]) for name in names)
     cautions: list[Caution] = []
-    compared: list[tuple[str, PairedComparison]] = []
+    compared: list[tuple[str, PairedComparison, tuple[str, ...]]] = []
     for first, second in _pairs(names, options.reference):
         found = cautions_of(first, second, kept[first], kept[second])
         cautions.extend(found)
         if not all(caution.comparable for caution in found):
             continue
         sources = _sources(kept[first] + kept[second], options.grouping)
+        common = {run.task for run in kept[first]} & {run.task for run in kept[second]}
+        ours, theirs = (
+            [run for run in kept[name] if run.task in common] for name in (first, second)
+        )
         for metric in options.metrics:
             left, right = tasks[first][metric], tasks[second][metric]
             if not _any_known(left) and not _any_known(right):
                 continue
+            missing = missing_values(first, second, ours, theirs, metric)
+            if missing:
+                cautions.append(Caution(first, second, True, _untold(metric, missing)))
             compared.append(
                 (
                     metric,
@@ -355,17 +371,18 @@ def compare_methods(
                         tie=options.tie,
                         configuration=options.bootstrap,
                     ),
+                    missing,
                 )
             )
-    adjusted = adjust([one.randomization_test for _, one in compared], options.correction)
+    adjusted = adjust([one.randomization_test for _, one, _ in compared], options.correction)
     score, front = _front(entries, kept, options)
     return MethodComparison(
         configuration=options,
         methods=entries,
         pairs=tuple(
             [
-                ComparedPair(metric, comparison, value)
-                for (metric, comparison), value in zip(compared, adjusted, strict=True)
+                ComparedPair(metric, comparison, value, missing)
+                for (metric, comparison, missing), value in zip(compared, adjusted, strict=True)
             ]
         ),
         pareto=front,
@@ -387,6 +404,8 @@ def _values(
     }
     wanted = dict.fromkeys((*metrics, "success", "score", "tokens"))
     found = {name: others[name] if name in others else getattr(row, name) for name in wanted}
+    for name, value in found.items():
+        refuse_huge(value, f"the {name.replace('_', ' ')} of the run {graph.name}")
     return {name: None if value is None else float(value) for name, value in found.items()}
 
 
@@ -427,6 +446,9 @@ def _entry(
         tasks=len({run.task for run in runs}),
         means={metric: mean(values) for metric, values in known.items()},
         known={metric: len(values) for metric, values in known.items()},
+        known_runs={
+            metric: sum(run.values[metric] is not None for run in runs) for metric in tasks
+        },
         success_rate=_success_rate(runs),
     )
 
@@ -492,6 +514,20 @@ def _corrected(pair: ComparedPair, options: ComparisonConfiguration) -> str:
         f" After correction for all pairs and metrics ({options.correction}) the test does not "
         f"hold (p = {pair.adjusted:.3g})."
     )
+
+
+def _untold(metric: str, missing: tuple[str, ...]) -> str:
+    name = metric.replace("_", " ")
+    return (
+        f"{' and '.join(missing)} have no {name}: the comparison rests on the others, and "
+        "misleads where values are missing for a reason, such as a failure."
+    )
+
+
+def _incomplete(pair: ComparedPair) -> str:
+    if not pair.missing or not pair.comparison.interval.excludes_zero:
+        return ""
+    return f" But {_untold(pair.metric, pair.missing)}"
 
 
 def _pair_row(pair: ComparedPair) -> dict[str, Any]:

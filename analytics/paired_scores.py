@@ -390,6 +390,8 @@ def _conclusion(found: PairedComparison) -> str:
             f"{'higher' if found.higher_is_better is None else 'better'}, "
             "nor are they shown equal."
         )
+    if interval.low == interval.high:
+        ends += ", without width: the units agree, which does not say that nothing varies"
     few = f"; {interval.units} units are few" if interval.units < FEW_UNITS else ""
     if found.higher_is_better is None:
         higher = first if interval.low > 0.0 else second

@@ -26,7 +26,7 @@ IntervalMethod = Literal["expanded", "percentile", "bca"]
 INTERVAL_METHODS: tuple[str, ...] = get_args(IntervalMethod)
 ResamplingUnit = Literal["task", "source"]
 
-FEW_UNITS = 50
+FEW_UNITS = 30
 """Below this many resampled units an interval says that it may be too narrow: the default
 covers 95% as promised from 20 units on where values are not very skewed, and falls under 93%
 below this number where they are, as exponential ones (docs/metrics.md has the table)."""

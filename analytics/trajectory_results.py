@@ -18,6 +18,7 @@ from analytics.trajectory_metrics import LabelCounts, UnitDiagnosis
 from analytics.trajectory_report import (
     MethodTrajectories,
     TrajectoryReport,
+    find_method,
     methods_to_pandas,
     report_trajectories,
 )
@@ -30,6 +31,10 @@ MOST_CLAIM_UNITS = 500
 """Units whose claims a document names, the first ones; the others are counted."""
 LONGEST_CLAIM = 200
 """Characters of a claim that a document holds."""
+_INCOMPLETE = (
+    " But {} have no score: the comparison rests on the others, and misleads where scores are "
+    "missing for a reason, such as a failure."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +105,37 @@ class TrajectoryResult:
             "tasks": len({run.task_id for run in runs}),
             "units": sum(len(run.units) for run in runs),
             "methods": [
-                _method_document(method, intervals, self.claims)
-                for method, intervals in zip(self.methods, self.intervals, strict=True)
+                _method_document(method, intervals, self.claims, missing)
+                for method, intervals, missing in zip(
+                    self.methods, self.intervals, self._missing_scores(), strict=True
+                )
             ],
             "claims": _claim_documents(self.claims)[:MOST_CLAIM_UNITS],
             "claim_units": len(units),
             "notes": list(self.notes),
         }
+
+    def _missing_scores(self) -> list[tuple[str, ...]]:
+        """For each method which runs on its common tasks with the baseline have no score."""
+        groups = self.report.groups()
+        baseline = self.configuration.baseline
+        if baseline is None:
+            return [() for _ in groups]
+        runs = self.report.trajectories
+        base = [runs[place] for place in groups[find_method(groups, baseline)]]
+        found = []
+        for _, places in sorted(groups.items()):
+            own = [runs[place] for place in places]
+            common = {run.task_id for run in own} & {run.task_id for run in base}
+            told = []
+            for group in (own, base):
+                shared = [run for run in group if run.task_id in common]
+                missing = sum(run.score is None for run in shared)
+                if missing:
+                    name = shared[0].method or "an unknown method"
+                    told.append(f"{missing} of {len(shared)} runs of {name}")
+            found.append(tuple(told))
+        return found
 
     def by_run(self) -> list[dict[str, Any]]:
         """One mapping a run, in the order in which runs came."""
@@ -148,7 +177,10 @@ def analyse_trajectories(
 
 
 def _method_document(
-    method: MethodTrajectories, intervals: MethodIntervals, claims: Sequence[ClaimSignals]
+    method: MethodTrajectories,
+    intervals: MethodIntervals,
+    claims: Sequence[ClaimSignals],
+    missing: tuple[str, ...],
 ) -> dict[str, Any]:
     against = intervals.against_single
     gain = None
@@ -159,7 +191,8 @@ def _method_document(
             "tied": against.signs.tied,
             "worse": against.signs.worse,
             "randomization_test": against.randomization_test,
-            "conclusion": against.conclusion,
+            "conclusion": against.conclusion
+            + (_INCOMPLETE.format(" and ".join(missing)) if missing and against.tasks else ""),
         }
     validity = method.validity
     own = [one for one in claims if one.method_id == method.method_id]
@@ -196,8 +229,35 @@ def _method_document(
             method.agreement, intervals.agreement, units=method.agreement_units
         ),
         "claims": _claim_summary(own) if own else None,
-        "notes": list(method.notes),
+        "notes": [*method.notes, *_without_width(intervals)],
     }
+
+
+def _without_width(intervals: MethodIntervals) -> list[str]:
+    against = intervals.against_single
+    named = {
+        "task score": intervals.task_score,
+        "collaboration gain": None if against is None else against.interval,
+        "aggregation loss": intervals.aggregation_loss,
+        "tokens": intervals.token_cost,
+        "multiple": intervals.token_multiple,
+        "validity": intervals.validity,
+        "agreement": intervals.agreement,
+    }
+    if against is not None and against.first == against.second:
+        # The single agent beside itself has no gain, and a multiple of 1.
+        del named["collaboration gain"], named["multiple"]
+    found = [
+        name
+        for name, one in named.items()
+        if one is not None and one.low is not None and one.low == one.high
+    ]
+    if not found:
+        return []
+    return [
+        f"No width of the interval: {', '.join(found)}. All tasks agree, which does not say "
+        "that nothing varies."
+    ]
 
 
 def _measure(value: float | None, interval: Interval, **counts: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -15,6 +16,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+MANY_DIGITS = 1e15
+"""From here on a number is shown with its exponent."""
 
 answers = Console(soft_wrap=False)
 messages = Console(stderr=True)
@@ -33,11 +37,17 @@ def _plain(value: Any) -> Any:
 
 
 def show(value: Any) -> str:
-    """A cell for people: a missing value is a dash, a real number has at most 4 digits."""
+    """A cell for people: a missing value is a dash, a real number has at most 4 digits.
+
+    From 1e15 on every number is shown with its exponent.
+    """
     if value is None:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, (float, int)) and abs(value) >= MANY_DIGITS:
+        # A whole number can be too large for a float.
+        return f"{Decimal(value):.4g}"
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e6 else f"{value:,.0f}"
     if isinstance(value, int):

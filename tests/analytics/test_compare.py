@@ -73,6 +73,58 @@ def test_two_methods_by_hand():
     assert "2 tasks in common: too few" in said
 
 
+def test_a_metric_named_three_times_counts_once():
+    runs = [run(name, f"t{i}", float(i), 10 * i) for name in "ab" for i in range(1, 5)]
+    once = replace(SCORES, metrics=("tokens",))
+    thrice = replace(SCORES, metrics=("tokens", "tokens", "tokens"))
+    assert thrice.metrics == ("tokens",)
+    assert thrice.hash == once.hash
+    assert len(compare_methods(runs, ["a", "b"], thrice).pairs) == 1
+
+
+def test_missing_scores_are_said_where_they_are():
+    runs = [
+        run(name, f"t{i}", value if i < 6 or name == "b" else None, 10, number=number)
+        for i in range(8)
+        for number in (1, 2)
+        for name, value in (("a", 0.5 + i / 10), ("b", i / 100))
+    ]
+    runs.append(run("a", "alone", None))
+    result = compare_methods(runs, ["a", "b"], SCORES)
+    entry = result.methods[0]
+    assert (entry.runs, entry.known["score"], entry.known_runs["score"]) == (17, 6, 12)
+    assert result.to_dict()["methods"][0]["known_runs"]["score"] == 12
+    told = "4 of 16 runs of a have no score: the comparison rests on the others"
+    assert sum(told in caution.reason for caution in result.cautions) == 1
+    by_metric = dict(zip([p.metric for p in result.pairs], result.conclusions(), strict=True))
+    assert "speak for a" in by_metric["score"]
+    assert told in by_metric["score"]
+    assert "have no" not in by_metric["tokens"]
+    # A method without any value is not compared at all, which is said already.
+    silent = [run("a", "t", 1.0), run("b", "t", None)]
+    result = compare_methods(silent, ["a", "b"], SCORES)
+    assert not any("misleads" in caution.reason for caution in result.cautions)
+
+
+def test_an_interval_without_width_says_so():
+    runs = [run(name, f"t{i}", value) for i in range(6) for name, value in (("a", 1), ("b", 0))]
+    (conclusion, *_) = compare_methods(runs, ["a", "b"], SCORES).conclusions()
+    assert "1 to 1, without width: the units agree" in conclusion
+
+
+def test_numbers_that_nobody_can_average_name_the_run():
+    builder = GraphBuilder(kind="run", format="test", uri="t", content="x", name="big")
+    builder.set_task("t")
+    builder.set_method("m")
+    builder.outcome = Outcome(score=-1e308)
+    with pytest.raises(UsageError, match=r"the score of the run big is -1e\+308"):
+        compared_run(builder.build())
+    with pytest.raises(UsageError, match="value of a on t is 1e"):
+        compare_methods([run("a", "t", 1e308), run("b", "t", -1e308)], ["a", "b"], SCORES)
+    with pytest.raises(UsageError, match="width of a tie"):
+        ComparisonConfiguration(tie=float("inf"))
+
+
 def test_repetitions_count_as_one_task():
     runs = [
         run("a", "t1", 1.0, number=1),

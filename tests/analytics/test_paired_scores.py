@@ -58,6 +58,20 @@ def test_rounding_makes_no_winner():
     assert found.differences == (0.0,)
 
 
+def test_differences_that_cancel_out_leave_no_rounding():
+    first, second = {"t1": 0.7, "t2": 0.1}, {"t1": 0.5, "t2": 0.3}
+    for draws in (1, 2000):
+        found = compare_pair(
+            ("one", first), ("two", second), configuration=BootstrapConfiguration(draws=draws)
+        )
+        assert found.interval.estimate == 0.0
+        assert not found.interval.excludes_zero
+        assert "by +0 on" in found.conclusion
+    # Without a width of ties too.
+    found = compare_pair(("one", first), ("two", second), tie=0.0, configuration=QUICK)
+    assert found.interval.estimate == 0.0
+
+
 def test_runs_of_one_task_are_averaged():
     runs = [("b", 1.0), ("a", 0.5), ("b", 0.0), ("c", None), ("a", None)]
     assert mean_by_task(runs) == {"b": 0.5, "a": 0.5, "c": None}

@@ -193,3 +193,46 @@ def test_the_document_is_json_and_the_same_again():
     by_run = {one["name"]: one for one in result.by_run()}
     assert by_run["d1"]["gain_against_best"] == {"UnratedKeep": 1}
     assert by_run["d4"]["missing"] == ["The run records no proposal."]
+
+
+def scored_tasks(values, method):
+    return [
+        make_run(
+            proposals([0.5], [0.5], value), None, task=f"t{place}", name=f"{method}{place}",
+            method=method,
+        )
+        for place, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def documents(graphs, **changes):
+    options = AnalysisConfiguration(baseline="solo", bootstrap=FAST, **changes)
+    found = analyse_trajectories([trajectory_of(one) for one in graphs], options).to_dict()
+    return {one["method"]: one for one in found["methods"]}
+
+
+def test_an_interval_without_width_is_said_to_have_none():
+    found = documents([*scored_tasks([0.75] * 6, "team"), *scored_tasks([0.5] * 6, "solo")])
+    gain = found["team"]["collaboration_gain"]
+    assert gain["low"] == gain["high"] == 0.25
+    assert "without width: the units agree" in gain["conclusion"]
+    told = (
+        "No width of the interval: task score, collaboration gain, aggregation loss, validity."
+    )
+    assert any(note.startswith(told) for note in found["team"]["notes"])
+    told = "No width of the interval: task score, aggregation loss, validity."
+    assert any(note.startswith(told) for note in found["solo"]["notes"])
+    varied = [0.1, 0.9, 0.4, 0.3]
+    found = documents([*scored_tasks(varied, "team"), *scored_tasks([0.5] * 4, "solo")])
+    told = "No width of the interval: validity."
+    assert any(note.startswith(told) for note in found["team"]["notes"])
+
+
+def test_a_conclusion_over_missing_scores_says_so():
+    team = [0.9, 0.8, 0.7, None, None, 0.75, 0.85, 0.95]
+    found = documents([*scored_tasks(team, "team"), *scored_tasks([0.1] * 9, "solo")])
+    conclusion = found["team"]["collaboration_gain"]["conclusion"]
+    assert "speak for team" in conclusion
+    assert "But 2 of 8 runs of team have no score" in conclusion
+    full = documents([*scored_tasks([0.9, 0.8], "team"), *scored_tasks([0.1] * 9, "solo")])
+    assert "have no score" not in full["team"]["collaboration_gain"]["conclusion"]
