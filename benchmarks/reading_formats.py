@@ -385,7 +385,7 @@ def measure(scale: float = 1.0) -> Iterator[Table]:
         f"Within {MOST_TIMES:g} times a bare decode ({MOST_TIMES_LOG:g} times for logs): "
         f"{', '.join(reversed(within)) or 'none'}.",
         "",
-        f"Beyond: {', '.join(beyond) or 'none'}. A graph takes some 50 microseconds, however "
+        f"Beyond: {', '.join(beyond) or 'none'}. A graph takes 50 to 100 microseconds, however "
         "small it is, and a node 5 to 10: ids, a hash of its normalized content, a look at "
         "every value, the objects themselves. A decoder written in C goes over the record of "
         "such a graph in 2 to 10. The ratio is highest where graphs or nodes are smallest, and "
