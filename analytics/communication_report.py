@@ -20,6 +20,7 @@ from analytics.communication import (
 from analytics.paired_scores import mean_by_task
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, runs_in_short
 
 if TYPE_CHECKING:
     import pandas
@@ -101,8 +102,8 @@ class MatchedLevels:
     levels: dict[str, dict[str, float | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class CommunicationReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class CommunicationReport(TableView):
     """Many runs under one configuration.
 
     Attributes:
@@ -275,6 +276,9 @@ class CommunicationReport:
                 raise UsageError(f"runs cannot be grouped by {name!r}; choose from {known}")
         factors = dict(row.factors)
         return tuple(row.method if name == "method" else factors.get(name) for name in by)
+
+    def _in_short(self) -> str:
+        return runs_in_short(self.rows)
 
 
 def evaluate_communication(

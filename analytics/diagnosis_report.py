@@ -12,6 +12,7 @@ from analytics.similarity.alignment import AlignmentMeasure
 from analytics.statistics import BootstrapConfiguration
 from graphstore.identity import configuration_hash
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, runs_in_short
 
 if TYPE_CHECKING:
     import pandas
@@ -67,8 +68,8 @@ class DiagnosisRow:
     mistake_agent: str | None
 
 
-@dataclass(frozen=True)
-class DiagnosisReport:
+@dataclass(frozen=True, repr=False)
+class DiagnosisReport(TableView):
     """The diagnosis of many runs under one configuration.
 
     Attributes:
@@ -118,6 +119,9 @@ class DiagnosisReport:
         import pandas
 
         return pandas.DataFrame([asdict(row) for row in self.rows]).convert_dtypes()
+
+    def _in_short(self) -> str:
+        return runs_in_short(self.rows)
 
 
 class Diagnostician:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from analytics.averages import mean
 from analytics.execution import ExecutionConfiguration, RunExecution, measure_execution
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, runs_in_short
 
 if TYPE_CHECKING:
     import pandas
@@ -50,8 +51,8 @@ class ExecutionSummary:
     links: tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True)
-class ExecutionReport:
+@dataclass(frozen=True, repr=False)
+class ExecutionReport(TableView):
     """Many runs under one configuration.
 
     Attributes:
@@ -111,6 +112,9 @@ class ExecutionReport:
             [row.share_used for row in self.rows], dtype="Float64"
         )
         return pandas.DataFrame(columns)
+
+    def _in_short(self) -> str:
+        return runs_in_short(self.rows)
 
 
 def evaluate_execution(

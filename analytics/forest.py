@@ -18,6 +18,7 @@ from analytics.similarity.measure import SimilarityMeasure, measure_named
 from graphstore.errors import UsageError
 from graphstore.identity import canonical_json, configuration_hash, digest
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, counted
 
 Level = Literal["task", "category", "dataset", "method", "all", "decomposition"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -251,8 +252,8 @@ class Shortage:
         return f"{few} of {self.needed} successes, {self.runs} seen"
 
 
-@dataclass(frozen=True)
-class ForestSet:
+@dataclass(frozen=True, repr=False)
+class ForestSet(TableView):
     """The forests that were built together.
 
     Attributes:
@@ -310,6 +311,12 @@ class ForestSet:
                 }
                 for one in self.forests
             ]
+        )
+
+    def _in_short(self) -> str:
+        return (
+            f"{counted(len(self.forests), 'forest')} of "
+            f"{counted(sum(len(one.references) for one in self.forests), 'reference')}"
         )
 
 

@@ -331,7 +331,7 @@ FOREST_METRICS: tuple[str, ...] = tuple(
 """The further fields of a row that a method's mean is taken of."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ForestEvaluation(Evaluation):
     """The panel of many runs beside the ways that work.
 
@@ -350,6 +350,9 @@ class ForestEvaluation(Evaluation):
     def compared(self) -> int:
         """Number of runs that were compared with a forest."""
         return sum(getattr(row, "forest", None) is not None for row in self.rows)
+
+    def _in_short(self) -> str:
+        return f"{super()._in_short()}, {self.compared:,} beside a forest"
 
 
 def forest_row(

@@ -27,6 +27,7 @@ from analytics.interventions_effects import (
 )
 from analytics.interventions_rewiring import Rewiring, rewire_team
 from graphstore.model import CollaborationGraph, Role
+from graphstore.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas
@@ -96,8 +97,8 @@ class SettingEffects:
     draws: tuple[dict[str, Any], ...] = ()
 
 
-@dataclass(frozen=True)
-class InterventionPrediction:
+@dataclass(frozen=True, repr=False)
+class InterventionPrediction(TableView):
     """What all interventions do to the structure of one team.
 
     Attributes:
@@ -157,6 +158,12 @@ class InterventionPrediction:
         columns["output_reached"] = ("Float64", [one.output_reached for one in self.settings])
         return pandas.DataFrame(
             {name: pandas.Series(cells, dtype=kind) for name, (kind, cells) in columns.items()}
+        )
+
+    def _in_short(self) -> str:
+        return (
+            f"{counted(len(self.settings), 'setting')} on "
+            f"{counted(len(self.team.ids), 'unit')} and {counted(len(self.team.links), 'link')}"
         )
 
 

@@ -16,6 +16,7 @@ from analytics.interventions import Family
 from analytics.interventions_controls import ControlledRun, organization_change
 from analytics.interventions_corruption import FATES
 from analytics.interventions_pairs import LeftOut, Pair, ResponseConfiguration, pair_runs
+from graphstore.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas
@@ -83,8 +84,8 @@ class SettingResponse:
     sent: dict[str, tuple[float, float]]
 
 
-@dataclass(frozen=True)
-class ResponseReport:
+@dataclass(frozen=True, repr=False)
+class ResponseReport(TableView):
     """All settings, and what was left out.
 
     Attributes:
@@ -146,6 +147,12 @@ class ResponseReport:
                 cells = [getattr(one, name) for one in self.settings]
                 columns[name] = pandas.Series(cells, dtype=kind)
         return pandas.DataFrame(columns)
+
+    def _in_short(self) -> str:
+        return (
+            f"{counted(len(self.settings), 'setting')}, {len(self.left_out):,} of "
+            f"{counted(self.modified, 'modified run')} left out"
+        )
 
 
 def response(modified: float, reference: float) -> float:

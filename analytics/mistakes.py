@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from analytics.statistics import BootstrapConfiguration, Interval, bootstrap_mean
 from graphstore.identity import configuration_hash
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas
@@ -77,8 +78,8 @@ class StrategyAccuracy:
     agent_gain: Interval
 
 
-@dataclass(frozen=True)
-class MistakeReport:
+@dataclass(frozen=True, repr=False)
+class MistakeReport(TableView):
     """How well mistakes are found.
 
     Attributes:
@@ -121,6 +122,9 @@ class MistakeReport:
                 line[f"{name}_high"] = interval.high
             lines.append(line)
         return pandas.DataFrame(lines)
+
+    def _in_short(self) -> str:
+        return counted(len(self.rows), "line")
 
 
 def labelled_run(

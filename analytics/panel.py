@@ -19,6 +19,7 @@ from analytics.redundancy import TERMINALS, TerminalName, content_redundancy, no
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash
 from graphstore.model import AgentKind, CollaborationGraph
+from graphstore.short_view import TableView, runs_in_short
 
 if TYPE_CHECKING:
     import pandas
@@ -168,8 +169,8 @@ class MethodSummary:
     known: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(TableView):
     """The panel of many runs under one configuration.
 
     Attributes:
@@ -214,6 +215,9 @@ class Evaluation:
             key = (row.method_id is None, row.method or "", row.method_id or "")
             groups.setdefault(key, []).append(row)
         return tuple(_summary(rows, self.metrics) for _, rows in sorted(groups.items()))
+
+    def _in_short(self) -> str:
+        return runs_in_short(self.rows)
 
 
 _DEFAULTS = PanelConfiguration()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from analytics.perturbation import EditName
 from analytics.statistics import Interval
 from graphstore.identity import configuration_hash
+from graphstore.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas
@@ -61,8 +62,8 @@ class Response:
     steady: bool | None
 
 
-@dataclass(frozen=True)
-class PerturbationStudy:
+@dataclass(frozen=True, repr=False)
+class PerturbationStudy(TableView):
     """Response curves of many quantities to many edits.
 
     Attributes:
@@ -168,6 +169,12 @@ class PerturbationStudy:
                 name: pandas.Series(values, dtype=type_)
                 for name, (type_, values) in columns.items()
             }
+        )
+
+    def _in_short(self) -> str:
+        return (
+            f"{counted(len(self.responses), 'response')} of {counted(self.graphs, 'graph')} on "
+            f"{counted(self.tasks, 'task')}"
         )
 
 

@@ -25,6 +25,7 @@ from analytics.relations import (
 )
 from analytics.relations_history import ConsistencyHistory, consistency_history
 from graphstore.identity import configuration_hash
+from graphstore.short_view import TableView, runs_in_short
 
 if TYPE_CHECKING:
     import pandas
@@ -177,8 +178,8 @@ class RelationSummary:
     handling: dict[str, dict[str, dict[str, int]]]
 
 
-@dataclass(frozen=True)
-class RelationReport:
+@dataclass(frozen=True, repr=False)
+class RelationReport(TableView):
     """Many runs.
 
     Attributes:
@@ -249,6 +250,9 @@ class RelationReport:
             for check in row.checks
         ]
         return pandas.DataFrame(lines).convert_dtypes()
+
+    def _in_short(self) -> str:
+        return runs_in_short(self.rows)
 
 
 def measure_relations(run: CheckedRun) -> RelationRow:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from analytics.similarity.compare import align
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas
@@ -33,8 +34,8 @@ class DiffRow:
     reworded: bool
 
 
-@dataclass(frozen=True)
-class RunDiff:
+@dataclass(frozen=True, repr=False)
+class RunDiff(TableView):
     """Two runs side by side.
 
     Attributes:
@@ -106,6 +107,9 @@ class RunDiff:
                 for name, kind in columns.items()
             }
         )
+
+    def _in_short(self) -> str:
+        return f"{counted(len(self.rows), 'row')}, similarity {self.alignment.similarity:.3f}"
 
 
 def run_diff(one: CollaborationGraph, other: CollaborationGraph, **options: Any) -> RunDiff:

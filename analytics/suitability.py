@@ -15,6 +15,7 @@ from analytics.similarity.outline import levels, outline
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.identity import configuration_hash
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas
@@ -124,8 +125,8 @@ class TaskSuitability:
         return None if self.unknown else True
 
 
-@dataclass(frozen=True)
-class Suitability:
+@dataclass(frozen=True, repr=False)
+class Suitability(TableView):
     """Tasks beside thresholds.
 
     Attributes:
@@ -191,6 +192,12 @@ class Suitability:
             [task.suitable for task in self.tasks], dtype="boolean"
         )
         return pandas.DataFrame(columns)
+
+    def _in_short(self) -> str:
+        return (
+            f"{len(self.suitable):,} of {counted(len(self.tasks), 'task')} suitable, from "
+            f"{counted(self.runs, 'run')}"
+        )
 
 
 def graph_shape(graph: CollaborationGraph) -> GraphShape:

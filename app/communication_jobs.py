@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.jobs import Progress, Selection, no_progress, runs_of
 from app.stored_reports import save_report
+from graphstore.short_view import TableView, counted
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
@@ -68,8 +69,8 @@ class FactorComparison:
         return {"factor": self.factor, "others": dict(self.others), "pairs": rows}
 
 
-@dataclass(frozen=True)
-class CommunicationResult:
+@dataclass(frozen=True, repr=False)
+class CommunicationResult(TableView):
     """What a job found.
 
     Attributes:
@@ -124,6 +125,11 @@ class CommunicationResult:
             "missing": self.missing(),
             "rows": report["rows"],
         }
+
+    def _in_short(self) -> str:
+        return (
+            f"{counted(len(self.report.rows), 'run')} in {counted(len(self.groups), 'group')}"
+        )
 
 
 def communication(

@@ -11,6 +11,7 @@ from app.library_jobs import check_library_path, write_whole
 from graphstore.errors import GraphError, InputError
 from graphstore.identity import canonical_json
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import ShortView, counted
 from graphstore.store import GraphStore
 from graphstore.validation import validate
 
@@ -22,8 +23,8 @@ FORMAT = 1
 """Raised whenever the file's form changes."""
 
 
-@dataclass(frozen=True)
-class LoadedForests:
+@dataclass(frozen=True, repr=False)
+class LoadedForests(ShortView):
     """Forests with the graphs that they hold.
 
     Attributes:
@@ -33,6 +34,12 @@ class LoadedForests:
 
     forests: "ForestSet"
     graphs: tuple[CollaborationGraph, ...]
+
+    def _in_short(self) -> str:
+        return (
+            f"{counted(len(self.forests.forests), 'forest')}, "
+            f"{counted(len(self.graphs), 'graph')}"
+        )
 
 
 def dump_forests(forests: "ForestSet", graphs: Sequence[CollaborationGraph]) -> bytes:

@@ -8,6 +8,7 @@ from app.jobs import Progress, Selection, no_progress, runs_of
 from app.stored_reports import save_report
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, counted
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ SHOWN_LINKS = 2_000
 """Links that a stored report holds for each method."""
 
 
-@dataclass(frozen=True)
-class PredictionReport:
+@dataclass(frozen=True, repr=False)
+class PredictionReport(TableView):
     """What interventions do to the structure of the selected teams.
 
     Attributes:
@@ -113,6 +114,9 @@ class PredictionReport:
             "settings": self.settings(),
             "predictions": shown,
         }
+
+    def _in_short(self) -> str:
+        return counted(len(self.predictions), "team")
 
 
 def predict(

@@ -21,6 +21,7 @@ from app.stored_reports import save_report
 from graphstore.errors import InputError, UsageError
 from graphstore.identity import task_id
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, counted
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ class RejectedChecks:
     reason: str
 
 
-@dataclass(frozen=True)
-class RelationResult:
+@dataclass(frozen=True, repr=False)
+class RelationResult(TableView):
     """What a job found.
 
     Attributes:
@@ -90,6 +91,9 @@ class RelationResult:
                 for one in self.rejected
             ],
         }
+
+    def _in_short(self) -> str:
+        return f"{counted(len(self.report.rows), 'run')}, {len(self.rejected):,} rejected"
 
 
 def read_checks(

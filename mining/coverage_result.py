@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphstore.identity import canonical_json, digest
 from graphstore.model import GraphKind
+from graphstore.short_view import TableView, counted
 from mining.coverage_counts import CoverageConfiguration, TaskCounts
 from mining.coverage_rows import (
     MEASURES,
@@ -35,7 +36,6 @@ from mining.coverage_rows import (
     share_of,
 )
 from mining.coverage_splits import CoverageTask, Split
-from mining.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas

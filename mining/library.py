@@ -15,12 +15,12 @@ import msgspec
 from graphstore.errors import InputError, UsageError
 from graphstore.identity import canonical_json, configuration_hash, digest
 from graphstore.model import GraphKind
+from graphstore.short_view import ShortView, TableView, counted
 from mining.canonical import Pattern
 from mining.coarse_graphs import CoarseGraph
 from mining.motif_library import MotifConfiguration
 from mining.motifs import LABELS
 from mining.rules import Alignment, RuleConfiguration, rule_text
-from mining.short_view import ShortView, TableView, counted
 from mining.structures import (
     CategoryCount,
     ExcludedStructure,

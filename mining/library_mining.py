@@ -11,6 +11,7 @@ from itertools import chain
 
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph, Node
+from graphstore.short_view import ShortView
 from mining.embedders import Embedder
 from mining.group_categories import CATEGORIES
 from mining.leaves import Leaf, leaves_of
@@ -28,7 +29,6 @@ from mining.library import (
 from mining.motif_library import MotifLibrary
 from mining.motifs import DEFAULT_LABELS, LABELS, LabelOf, default_labels, mine_motifs
 from mining.rules import RuleLibrary, mine_rules
-from mining.short_view import ShortView
 from mining.structures import StructureCollector
 from mining.subtask_types import mine_subtask_types
 from mining.type_selection import Progress

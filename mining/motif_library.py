@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash
 from graphstore.model import GraphKind, NodeKind
+from graphstore.short_view import TableView, counted
 from mining.canonical import Pattern
 from mining.motif_columns import OccurrenceTable
-from mining.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from graphstore.errors import UsageError
 from graphstore.identity import canonical_json, configuration_hash, digest
+from graphstore.short_view import TableView, counted
 from mining.canonical import Pattern, automorphisms
 from mining.motif_library import MotifLibrary
 from mining.rule_overlaps import Overlaps, RuleTable, find_overlaps
-from mining.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas

@@ -12,10 +12,10 @@ from graphstore.corrections import benjamini_hochberg, holm
 from graphstore.errors import UsageError
 from graphstore.identity import digest
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, counted
 from mining.motif_library import Motif, MotifLibrary
 from mining.motifs import LABELS, LabelOf, VertexGraph
 from mining.null_model import NamedGraph, NullModelConfiguration, SampledMotifs, sample_graphs
-from mining.short_view import TableView, counted
 from mining.workers import Progress, Workers
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import msgspec
 from graphstore.errors import UsageError
 from graphstore.identity import canonical_json, configuration_hash, digest
 from graphstore.model import CollaborationGraph, Node
+from graphstore.short_view import TableView, counted
 from mining.boundaries import Contents
 from mining.coarse_graphs import CoarseGraph, contract
 from mining.group_categories import (
@@ -21,7 +22,6 @@ from mining.group_categories import (
     categories_of,
     with_categories,
 )
-from mining.short_view import TableView, counted
 from mining.task_tree import TaskTree
 from mining.templates import CouplingTemplate, IntegrationTemplate, TemplateCollector
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash
 from graphstore.model import AccessMode, CollaborationGraph, GraphKind, Node
+from graphstore.short_view import TableView, counted
 from mining.distances import DistanceWeights, PositionWeights, distances_to
 from mining.embedders import Embedder
 from mining.leaves import DESCRIPTORS, Descriptors, Leaf, leaves_of
-from mining.short_view import TableView, counted
 from mining.type_selection import TypeChoice
 
 if TYPE_CHECKING:

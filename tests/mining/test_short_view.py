@@ -1,12 +1,12 @@
 """Results show themselves in a line, however much they hold."""
 
+from graphstore.short_view import SHOWN_ROWS
 from mining.coverage import measure_coverage
 from mining.coverage_counts import CoverageConfiguration
 from mining.library import LibraryConfiguration, dump_library, load_library
 from mining.library_mining import mine_library
 from mining.motif_library import MotifConfiguration
 from mining.null_model import NullModelConfiguration
-from mining.short_view import SHOWN_ROWS
 from mining.significance import motif_significance
 from mining.structures import mine_structures
 from mining.subtask_types import mine_subtask_types

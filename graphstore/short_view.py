@@ -1,8 +1,9 @@
 """How results show themselves: one line, and a table of the first rows in a notebook."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
@@ -19,6 +20,16 @@ def counted(count: int, one: str, many: str | None = None) -> str:
         many: What several are called; with an s by default.
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def runs_in_short(rows: Iterable[Any]) -> str:
+    """Runs in words: how many, of how many methods.
+
+    Args:
+        rows: One for each run, with its ``method``.
+    """
+    methods = [row.method for row in rows]
+    return f"{counted(len(methods), 'run')} of {counted(len(set(methods)), 'method')}"
 
 
 class ShortView(ABC):
