@@ -144,14 +144,20 @@ def _print(result: "CommunicationResult", *, quiet: bool) -> None:
         ],
         title="Means over the tasks that have a value",
     )
-    if any(count < one.tasks for one in result.groups for count in one.known.values()):
+    # A measure that no task has is a dash above: there is nothing to count.
+    partly = [
+        name
+        for name in MEASURES
+        if any(0 < one.known[name] < one.tasks for one in result.groups)
+    ]
+    if partly:
         print_table(
-            (*result.by, "tasks", *MEASURES),
+            (*result.by, "tasks", *partly),
             [
-                (*one.group, one.tasks, *(one.known[name] for name in MEASURES))
+                (*one.group, one.tasks, *(one.known[name] for name in partly))
                 for one in result.groups
             ],
-            title="Number of tasks that each mean rests on; a score per thousand needs both",
+            title="Number of tasks that a mean rests on, where it is not all of them",
         )
     rounds = [
         (*one.group, each.round, *(getattr(each, name) for name in ROUND_COLUMNS))
