@@ -46,8 +46,10 @@ def show(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (float, int)) and abs(value) >= MANY_DIGITS:
-        # A whole number can be too large for a float.
-        return f"{Decimal(value):.4g}"
+        try:
+            return f"{float(value):.4g}"
+        except OverflowError:
+            return f"{Decimal(value):.4g}"
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e6 else f"{value:,.0f}"
     if isinstance(value, int):

@@ -70,13 +70,18 @@ def compare(
     ] = None,
     interval: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Bootstrap interval: percentile (default) or bca."),
+        typer.Option(
+            metavar="NAME", help="Bootstrap interval: expanded (default), percentile or bca."
+        ),
     ] = None,
     confidence: Annotated[
         float | None, typer.Option(metavar="SHARE", help="Of the intervals; 0.95 by default.")
     ] = None,
     draws: Annotated[
-        int | None, typer.Option(metavar="N", help="Of the bootstrap; 10,000 by default.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Of the bootstrap; 10,000 by default, at most 1,000,000."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Of the draws.")] = 0,
     require_all: Annotated[

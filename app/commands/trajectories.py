@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -117,7 +117,17 @@ def trajectories(
     confidence: Annotated[
         float, typer.Option(help="Of the intervals, between 0 and 1.")
     ] = 0.95,
-    draws: Annotated[int, typer.Option(min=1, help="Resamples of the bootstrap.")] = 10_000,
+    interval: Annotated[
+        str | None,
+        typer.Option(
+            "--interval",
+            metavar="NAME",
+            help="Bootstrap interval: expanded (default), percentile or bca.",
+        ),
+    ] = None,
+    draws: Annotated[
+        int, typer.Option(min=1, help="Resamples of the bootstrap, at most 1,000,000.")
+    ] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the result, store nothing.")
@@ -132,13 +142,19 @@ def trajectories(
     from app import trajectory_jobs
     from app.jobs import Selection
 
+    chosen: dict[str, Any] = {} if interval is None else {"method": interval}
     configuration = AnalysisConfiguration(
         trajectory=TrajectoryConfiguration(
             maximum_score=maximum_score,
             invalid_score=invalid_score,
             keep_unrevised=keep_unrevised,
         ),
-        bootstrap=BootstrapConfiguration(confidence=confidence, draws=draws, seed=seed),
+        bootstrap=BootstrapConfiguration(
+            confidence=confidence,
+            draws=draws,
+            seed=seed,
+            **chosen,
+        ),
         baseline=baseline,
     )
     scoring, recording = _scoring(scorer, tasks, judge, record_judge)

@@ -49,6 +49,50 @@ def test_two_methods(compared):
     assert found["pareto"]["front"] == ["solo", "team"]
 
 
+def test_a_metric_named_three_times_is_corrected_for_once(compared):
+    once = compared("compare", "team", "solo", "--metric", "tokens", "--json").json()
+    thrice = compared("compare", "team", "solo", *["--metric", "tokens"] * 3, "--json").json()
+    assert thrice == once
+    assert len(once["pairs"]) == 1
+
+
+def test_missing_scores_are_said(masgraph, tmp_path):
+    records = [record("team", f"t{n}", 0.8 + n / 100, number=k) for n in range(6) for k in "ab"]
+    for one in records[1::2]:
+        del one["outcome"]["score"]
+    records += [record("solo", f"t{n}", n / 100) for n in range(6)]
+    (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, records)))
+    assert masgraph("ingest", "runs.jsonl", "-q").code == 0
+    done = masgraph("compare", "team", "solo", "--metric", "score")
+    told = "6 of 12 runs of team have no score"
+    assert told in done.err
+    assert told in done.out
+    document = masgraph("compare", "team", "solo", "--json").json()
+    assert any(told in one["reason"] for one in document["cautions"])
+    assert document["methods"][0]["known_runs"]["score"] == 6
+
+
+@pytest.mark.parametrize("command", [("compare", "team", "solo"), ("trajectories",)])
+@pytest.mark.parametrize(
+    ("draws", "said"), [("100000000000", "at most 1,000,000 draws"), ("1000001", "at most")]
+)
+def test_draws_have_a_bound(compared, command, draws, said):
+    done = compared(*command, "--draws", draws)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_a_score_that_nobody_can_average_names_its_run(masgraph, tmp_path):
+    records = [record("team", "t", 1e308), record("solo", "t", -1e308)]
+    (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, records)))
+    assert masgraph("ingest", "runs.jsonl", "-q").code == 0
+    for command in (("compare", "team", "solo"), ("trajectories", "--baseline", "solo")):
+        done = masgraph(*command)
+        assert (done.code, done.out) == (2, "")
+        assert "the score of the run" in done.err
+        assert "no number beyond 1e+100 can be averaged" in done.err
+
+
 def test_what_cannot_be_compared_is_said(compared):
     done = compared("compare", "--draws", "200")
     assert done.code == 0

@@ -304,3 +304,61 @@ def test_the_demos_debate_gains(masgraph, tmp_path):
     chain = method(document, "chain")
     assert chain["aggregation_loss"]["value"] is None
     assert "69 of 69 runs record no proposal." in chain["notes"]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--maximum-score", "nan"),
+        ("--maximum-score", "inf"),
+        ("--invalid-score", "inf"),
+        ("--invalid-score", "nan"),
+        ("--interval", "moon"),
+    ],
+)
+def test_options_that_are_no_numbers(masgraph, routes, option):
+    done = masgraph("trajectories", *option)
+    assert done.code == 2
+    assert option[0].strip("-").split("-")[0] in done.err
+    with open_store("masgraph.db", read_only=True) as store:
+        assert report_heads(store, "trajectories") == []
+
+
+def test_intervals_can_be_chosen(masgraph, routes):
+    found = {
+        name: scored(masgraph, "--interval", name, "--json").json()
+        for name in ("expanded", "percentile")
+    }
+    assert found["expanded"] == scored(masgraph, "--json").json()
+    wide, narrow = (one["methods"][0]["task_score"] for one in found.values())
+    assert wide["low"] < narrow["low"]
+    assert wide["high"] > narrow["high"]
+
+
+def test_invalid_outputs_and_a_score_beside_the_answers(masgraph, tmp_path):
+    run = {
+        "masgraph": 1,
+        "kind": "run",
+        "id": "one",
+        "task": {"name": "t"},
+        "method": {"name": "team"},
+        "agents": [{"name": "a"}, {"name": "b"}],
+        "actions": [{"agent": "a", "content": "x"}],
+        "proposals": [
+            {"unit": "q", "phase": "initial", "agent": "a", "score": 0.9, "valid": False},
+            {"unit": "q", "phase": "initial", "agent": "b", "score": 0.2},
+            {"unit": "q", "phase": "answer", "score": 0.5},
+        ],
+        "outcome": {"score": 0.7},
+    }
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    assert masgraph("ingest", "run.json", "-q").code == 0
+    (found,) = masgraph("trajectories", "--json", "--by-run").json()["by_run"]
+    assert (found["best_initial"], found["gain_against_best"]) == (None, {})
+    assert "The initial proposal of a is not valid and has no score." in found["missing"]
+    assert found["task_score"] == 0.5
+    assert any("The run's own score is 0.7" in note for note in found["missing"])
+    done = masgraph("trajectories", "--invalid-score", "0", "--json", "--by-run").json()
+    (found,) = done["by_run"]
+    assert (found["best_initial"], found["gain_against_best"]) == (0.2, {"Improve": 1})
+    assert "not their only answer's" in masgraph("trajectories").err
