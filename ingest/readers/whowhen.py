@@ -250,12 +250,11 @@ class _Names:
         self._positions: dict[str, int] = {}
         self._spelled: dict[str, str] = {}
         directed: list[str] = []
-        for entry in log.history:
-            if _is_name(entry.role):
-                name, note = _split_role(entry.role)
-                self._spelled.setdefault(name.casefold(), name)
-                if note is not None:
-                    directed.append(name.casefold())
+        for role in dict.fromkeys(e.role for e in log.history if _is_name(e.role)):
+            name, note = _split_role(role)
+            self._spelled.setdefault(name.casefold(), name)
+            if note is not None:
+                directed.append(name.casefold())
         self.orchestrator = next(
             iter([*directed, *(key for key in self._spelled if key == "orchestrator")]), None
         )
@@ -464,6 +463,8 @@ def _ledger(content: str | None) -> Attributes:
     return kept
 
 
+# A run has few roles and many entries: each role is looked at once.
+@lru_cache(maxsize=1_024)
 def _split_role(role: str) -> tuple[str, str | None]:
     """``Orchestrator (thought)`` -> ``("Orchestrator", "thought")``."""
     found = _ROLE.fullmatch(role)
@@ -481,6 +482,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+@lru_cache(maxsize=1_024)
 def _agent_kind(name: str) -> AgentKind:
     plain = name.casefold().replace("_", "").replace(" ", "")
     if plain == "computerterminal":
