@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app import diagnosis_jobs, forest_jobs
 from app.forest_files import LoadedForests
 from app.jobs import Selection
-from app.notebook import Source
+from app.notebook import Source, need_source
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph
 from graphstore.store import open_store
@@ -30,6 +30,7 @@ def build_forests(
         configuration: Options; the defaults where None.
         levels: What to pool; by default each task, category, data set and method.
     """
+    need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return build_forests(store, configuration, levels=levels)
@@ -59,6 +60,7 @@ def diagnose(
             set, None for the only one.
         levels: Of the forests to use; all by default.
     """
+    need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return diagnose(store, forests=forests, levels=levels)

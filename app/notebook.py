@@ -28,6 +28,25 @@ Paths = str | Path | Sequence[str | Path]
 Source = str | Path | GraphStore | Iterable[CollaborationGraph]
 
 
+def need_source(source: object) -> None:
+    """Says in a sentence what a function cannot work on.
+
+    Raises:
+        UsageError: It is no store, path or URL, and no graphs. Of an iterator nothing is taken.
+    """
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        for one in source:
+            if not isinstance(one, CollaborationGraph):
+                raise UsageError(
+                    f"graphs are expected, not {type(one).__name__}: read() makes them of files"
+                )
+    elif not isinstance(source, (str, Path, Iterable)) and not hasattr(source, "graphs"):
+        raise UsageError(
+            "a store (open, or its path or URL) or several graphs are expected, not "
+            f"{type(source).__name__}"
+        )
+
+
 class GraphList(tuple[CollaborationGraph, ...]):
     """Graphs that were read, with what could not be read.
 
@@ -138,6 +157,7 @@ def evaluate(
     from app.forest_files import LoadedForests
     from app.forest_jobs import cosines_named
 
+    need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return evaluate(store, configuration, forests=forests, embedder=embedder)
@@ -169,6 +189,7 @@ def mine(source: Source, configuration: "MotifConfiguration | None" = None) -> "
     """
     from mining import motifs
 
+    need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return jobs.mine(store, configuration)
@@ -201,6 +222,7 @@ def mine_library(
     from mining import library_mining
     from mining.workers import Workers
 
+    need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return mine_library(store, configuration, kind=kind, jobs=jobs, dask=dask)

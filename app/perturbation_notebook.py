@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app import perturbation_jobs, similarity_options
-from app.notebook import Source
+from app.notebook import Source, need_source
 from graphstore.model import CollaborationGraph
 from graphstore.store import open_store
 
@@ -56,6 +56,7 @@ def study_perturbations(
     from analytics.perturbation_study import study_perturbations as studied
     from analytics.similarity.measure import measure_named
 
+    need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return study_perturbations(store, measures, configuration)
@@ -82,6 +83,7 @@ def suitability(
     """
     from analytics.suitability import SuitabilityConfiguration, assess_tasks
 
+    need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return suitability(store, configuration, **options)
@@ -107,6 +109,7 @@ def train_embedding(
     """
     from analytics.similarity import embedding
 
+    need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return train_embedding(store, configuration, **options)

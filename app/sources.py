@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from app.notebook import Source
+from app.notebook import Source, need_source
 from graphstore.errors import StoreError, UsageError
 from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.store import GraphStore, open_store
@@ -26,11 +26,7 @@ class GraphsAlone:
 
     def __init__(self, graphs: Iterable[CollaborationGraph]) -> None:
         found = tuple(graphs)
-        for one in found:
-            if not isinstance(one, CollaborationGraph):
-                raise UsageError(
-                    f"graphs are expected, not {type(one).__name__}: read() makes them of files"
-                )
+        need_source(found)
         self._graphs = tuple(sorted(found, key=lambda graph: graph.id))
 
     def graphs(
@@ -87,11 +83,8 @@ def from_any_source(
             if save:
                 raise UsageError("graphs without a store keep no report: leave out save=True")
             return run(GraphsAlone(store), *arguments, **options, save=False)
-        if store is not None and not hasattr(store, "graphs"):
-            raise UsageError(
-                "a store (open, or its path or URL) or several graphs are expected, not "
-                f"{type(store).__name__}"
-            )
+        if store is not None:
+            need_source(store)
         keep = save is None or bool(save)
         if keep and store is not None and store.read_only:
             raise StoreError(

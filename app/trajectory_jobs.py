@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.jobs import Progress, Selection, no_progress, runs_of
+from app.notebook import need_source
 from graphstore.errors import InputError, UsageError
 from graphstore.model import CollaborationGraph
 from graphstore.store import GraphStore
@@ -312,6 +313,7 @@ def trajectories(
     from analytics.trajectory_results import AnalysisConfiguration
     from graphstore.store import open_store
 
+    need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return trajectories(

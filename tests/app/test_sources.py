@@ -16,7 +16,17 @@ JOBS = {
     "predict_interventions": mg.predict_interventions,
     "relations": mg.relations,
 }
-LIBRARY = {**JOBS, "trajectories": mg.trajectories, "evaluate": mg.evaluate}
+LIBRARY = {
+    **JOBS,
+    "trajectories": mg.trajectories,
+    "evaluate": mg.evaluate,
+    "mine": mg.mine,
+    "mine_library": mg.mine_library,
+    "build_forests": mg.build_forests,
+    "diagnose": mg.diagnose,
+    "study_perturbations": mg.study_perturbations,
+    "suitability": mg.suitability,
+}
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +95,11 @@ def test_what_is_no_store_is_said(traces, tmp_path, name):
     if name in JOBS:
         with pytest.raises(mg.StoreUnreachableError, match="there is no store at"):
             job(missing, save=True)
-        with pytest.raises(mg.UsageError, match="graphs are expected, not str: read"):
-            job([str(traces)])
-        with pytest.raises(mg.UsageError, match="not CollaborationGraph"):
-            job(mg.read(traces)[0])
+    with pytest.raises(mg.UsageError, match="graphs are expected, not str: read"):
+        job([str(traces)])
+    for other in (mg.read(traces)[0], 3):
+        with pytest.raises(mg.UsageError, match=f"expected, not {type(other).__name__}"):
+            job(other)
     assert not missing.exists()
 
 
