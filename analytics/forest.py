@@ -10,10 +10,12 @@ import bisect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from itertools import compress
 from operator import mul
 from typing import Any, Literal, get_args
 
+from analytics.forest_copies import glance_of
 from analytics.similarity.measure import SimilarityMeasure, measure_named
 from graphstore.errors import UsageError
 from graphstore.identity import canonical_json, configuration_hash, digest
@@ -44,8 +46,8 @@ class ForestConfiguration:
             needs one.
         candidates: Distinct graphs that are clustered at most; of more, those with the
             smallest hash of structure and content: as good as drawn, and always the same.
-        weights: ``share``: a reference weighs as much as the share of successes that it
-            stands for, copies counted. ``equal``: each way weighs the same.
+        weights: ``share``: a reference weighs as much as the share of distinct successes
+            that it stands for. ``equal``: each way weighs the same.
         quantile: The threshold of a high forest match is this quantile of the matches that
             successes have with the forest without themselves.
         fewest_scores: Such matches that a threshold needs.
@@ -66,7 +68,7 @@ class ForestConfiguration:
     near_copies: float = 0.95
     seed: int = 0
     starts: int = 10
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
         for name in ("references", "fewest", "candidates", "fewest_scores", "starts"):
@@ -146,24 +148,29 @@ class ForestKey:
 
 @dataclass(frozen=True)
 class Reference:
-    """A graph of a forest.
+    """A graph of a forest, with the cluster of successes that it stands for.
 
     Attributes:
         graph: Its id.
+        signature: Of its structure and content (:func:`analytics.forest_copies.signature`).
         weight: Not negative; those of a forest add up to 1.
         copies: Ids of the graphs with its structure and content, itself included.
         represented: How many successes it stands for, copies counted.
-        stand_in: Id of the graph that takes its place where it must be left out: the one of
-            its cluster nearest to the others; None where the cluster has no other.
-        stand_in_weight: Its weight then, in the same unit.
+        members: Signatures of the distinct ones among these, its own included.
+        weight_without_one: Its cluster's weight where one member is left out, in the same
+            unit.
+        stand_in: Id of the graph that takes its place where it is the one that is left out;
+            None where the cluster has no other.
     """
 
     graph: str
+    signature: str
     weight: float
     copies: tuple[str, ...]
     represented: int
+    members: tuple[str, ...]
+    weight_without_one: float
     stand_in: str | None = None
-    stand_in_weight: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -201,22 +208,58 @@ class ReferenceForest:
         found.update(one.stand_in for one in self.references if one.stand_in is not None)
         return tuple(sorted(found))
 
-    def references_for(self, graph: str) -> tuple[tuple[str, float], ...]:
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The place of the reference whose cluster each signature belongs to."""
+        return {
+            name: place for place, one in enumerate(self.references) for name in one.members
+        }
+
+    @cached_property
+    def _places_of_ids(self) -> dict[str, int]:
+        """The place of the reference that each id is, or is a copy of."""
+        return {name: place for place, one in enumerate(self.references) for name in one.copies}
+
+    @cached_property
+    def glances(self) -> frozenset[str]:
+        """What all its members show at a glance (:func:`analytics.forest_copies.glance`)."""
+        return frozenset(map(glance_of, self._places))
+
+    def names(self, graph: str) -> bool:
+        """Whether a graph is a reference, or was a copy of one, by its id."""
+        return graph in self._places_of_ids
+
+    def references_for(
+        self, graph: str, signature: str | None
+    ) -> tuple[tuple[str, float], ...]:
         """The references, with weights, that a graph is compared with: never with itself.
 
-        A graph that is a reference, or a copy of one, is left out of its cluster: the
-        cluster's next best takes its place, with the weight of those that are left.
+        The forest is taken as if it had been built without a success that is a part of it:
+        its cluster loses the graph's share. Where the graph is the reference, the cluster's
+        next best takes its place. What clusters there are, and all other references, stay as
+        they are: that is the approximation. Copies of a success are that success.
 
         Args:
             graph: Id of the graph that is scored.
+            signature: Of its structure and content
+                (:func:`analytics.forest_copies.signature`); None where it is known to be of
+                no success of this forest.
         """
+        place = None if signature is None else self._places.get(signature)
+        is_reference = place is not None and self.references[place].signature == signature
+        if place is None:
+            # A reference whose file was read again may have become another graph.
+            place = self._places_of_ids.get(graph)
+            is_reference = place is not None
         found = []
-        for one in self.references:
-            if graph not in one.copies:
+        for here, one in enumerate(self.references):
+            if here != place:
                 found.append((one.graph, one.weight))
+            elif not is_reference:
+                found.append((one.graph, one.weight_without_one))
             elif one.stand_in is not None:
-                found.append((one.stand_in, one.stand_in_weight))
-        return tuple(found)
+                found.append((one.stand_in, one.weight_without_one))
+        return tuple([one for one in found if one[0] != graph])
 
     def percentile(self, score: float | None) -> float | None:
         """Share of the successes whose own match is lower, half of those equal, 0 to 1."""
@@ -249,7 +292,8 @@ class Shortage:
     def reason(self) -> str:
         """A phrase for people."""
         few = f"{self.distinct} distinct" if self.distinct else "no"
-        return f"{few} of {self.needed} successes, {self.runs} seen"
+        successes = "success" if self.distinct == 1 else "successes"
+        return f"{few} {successes} among {self.runs} seen, {self.needed} needed"
 
 
 @dataclass(frozen=True, repr=False)
@@ -270,8 +314,18 @@ class ForestSet(TableView):
 
     @property
     def id(self) -> str:
-        """Names the set in a store: made from configuration and selection."""
-        return f"forests-{digest(self.configuration_hash, canonical_json(self.selection))}"
+        """Names the set: made from configuration, selection and all that the forests hold."""
+        return self._id
+
+    @cached_property
+    def _id(self) -> str:
+        return "forests-" + digest(
+            self.configuration_hash,
+            canonical_json(self.selection),
+            canonical_json(
+                [asdict(one) for one in sorted(self.forests, key=lambda one: one.key.identity)]
+            ),
+        )
 
     @property
     def configuration_hash(self) -> str:
@@ -382,3 +436,11 @@ def forest_match(similarities: Sequence[float], weights: Sequence[float]) -> flo
         found = math.fsum(map(mul, weights, compress(similarities, known)))
     total = math.fsum(weights)
     return found / total if total > 0.0 else None
+
+
+def quantile(ordered: Sequence[float], level: float) -> float:
+    """The quantile of ascending values, linear between neighbours."""
+    place = level * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])

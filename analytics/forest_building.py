@@ -1,6 +1,5 @@
 """Builds a reference forest: copies out, clustered, at most so many kept, calibrated."""
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,10 +12,11 @@ from analytics.forest import (
     ReferenceForest,
     Shortage,
     forest_match,
+    quantile,
 )
+from analytics.forest_copies import signature
 from analytics.similarity.measure import SimilarityMeasure
-from graphstore.identity import canonical_json, digest
-from graphstore.model import SUBTASK_KINDS, CollaborationGraph, Node
+from graphstore.model import CollaborationGraph
 
 Clustering = Callable[[Any, int], tuple[Sequence[int], Sequence[int]]]
 """From distances, shape (n, n), and k: positions of k medoids, and for each point the place
@@ -29,7 +29,7 @@ class Candidate:
 
     Attributes:
         graph: Its id.
-        signature: Of its structure and content (:func:`signature`).
+        signature: Of its structure and content (:func:`analytics.forest_copies.signature`).
         features: What the measure prepared.
     """
 
@@ -38,52 +38,9 @@ class Candidate:
     features: Any
 
 
-def signature(graph: CollaborationGraph) -> str:
-    """Hash of a graph's structure and content: two graphs with one hash are copies.
-
-    What counts: kind, role and content of each node in its order; who acted and who received,
-    by the order of first appearance; containment, edges and couplings; artifacts and accesses;
-    the titles of subtasks and groups. What does not: ids, names of agents, times, tokens,
-    outcomes, how an edge is known.
-    """
-    index = {node.id: place for place, node in enumerate(graph.nodes)}
-    agents: dict[str, int] = {}
-    resources: dict[str, int] = {}
-
-    def number(seen: dict[str, int], name: str) -> int:
-        return seen.setdefault(name, len(seen))
-
-    def described(node: Node) -> list[Any]:
-        return [
-            node.kind,
-            node.role,
-            node.name if node.kind in SUBTASK_KINDS else None,
-            node.content_hash,
-            None if node.agent is None else number(agents, node.agent),
-            sorted([number(agents, one) for one in node.recipients]),
-            None if node.parent is None else index[node.parent],
-            [[one.name, one.type] for one in node.inputs],
-            [[one.name, one.type] for one in node.outputs],
-            [[number(resources, one.resource), one.mode] for one in node.accesses],
-        ]
-
-    nodes = [described(node) for node in graph.nodes]
-    edges = sorted([index[edge.source], index[edge.target]] for edge in graph.edges)
-    pairs = sorted([index[one.source], index[one.target]] for one in graph.couplings)
-    return digest(canonical_json([graph.kind, nodes, edges, pairs]), size=16)
-
-
 def make_candidate(graph: CollaborationGraph, measure: SimilarityMeasure) -> Candidate:
     """A successful graph as far as a forest must know it."""
     return Candidate(graph.id, signature(graph), measure.prepare(graph))
-
-
-def quantile(ordered: Sequence[float], level: float) -> float:
-    """The quantile of ascending values, linear between neighbours."""
-    place = level * (len(ordered) - 1)
-    low = math.floor(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
 def build_forest(
@@ -97,16 +54,17 @@ def build_forest(
 ) -> ReferenceForest | Shortage:
     """Chooses references among successful graphs.
 
-    Copies (:func:`signature`) count once. The distinct graphs are clustered by k-medoids on
-    1 - similarity; k is :attr:`ForestConfiguration.references`, or the number of graphs that
-    are not alike to the measure where that is less. The medoids are the references.
+    Copies (:func:`analytics.forest_copies.signature`) count once. The distinct graphs are
+    clustered by k-medoids on 1 - similarity; k is :attr:`ForestConfiguration.references`, or
+    the number of graphs that are not alike to the measure where that is less. The medoids are
+    the references. Ids decide nothing but which of several copies is kept.
 
     Args:
         key: Whose successes these are.
         candidates: Successful graphs; their order does not matter.
         configuration: Options.
         measure: What prepared the candidates.
-        cluster: Weighted k-medoids without weights.
+        cluster: K-medoids.
         runs: Graphs that were seen, successful or not; as many as candidates where None.
 
     Returns:
@@ -121,7 +79,6 @@ def build_forest(
         copies.setdefault(one.signature, []).append(one)
     distinct = [min(group, key=lambda one: one.graph) for group in copies.values()]
     drawn = sorted(distinct, key=lambda one: one.signature)[: configuration.candidates]
-    drawn.sort(key=lambda one: one.graph)
     alike = measure.matrix([one.features for one in drawn]) if drawn else numpy.empty((0, 0))
     # A graph that is not even comparable with itself has nothing to compare: no nodes.
     kept = numpy.flatnonzero(~numpy.isnan(alike.diagonal()))
@@ -132,27 +89,27 @@ def build_forest(
         seen = successes if runs is None else runs
         return Shortage(key, seen, successes, len(drawn), needed)
     clusters = _clusters(alike, configuration.references, cluster)
-    sizes = [len(copies[one.signature]) for one in drawn]
     references = []
     for medoid, members in clusters:
-        represented = sum(sizes[place] for place in members)
         others = [place for place in members if place != medoid]
-        stand_in = _nearest(alike, others)
-        left = represented - sizes[medoid]
+        stand_in = _stand_in(alike, medoid, others)
         if configuration.weights == "share":
-            weight = represented / sum(sizes)
-            left_weight = left / sum(sizes)
+            weight = len(members) / len(drawn)
+            left_weight = len(others) / len(drawn)
         else:
             weight = 1 / len(clusters)
             left_weight = weight if others else 0.0
+        chosen = drawn[medoid]
         references.append(
             Reference(
-                graph=drawn[medoid].graph,
+                graph=chosen.graph,
+                signature=chosen.signature,
                 weight=weight,
-                copies=tuple(sorted(one.graph for one in copies[drawn[medoid].signature])),
-                represented=represented,
+                copies=tuple(sorted(one.graph for one in copies[chosen.signature])),
+                represented=sum(len(copies[drawn[place].signature]) for place in members),
+                members=tuple(sorted(drawn[place].signature for place in members)),
+                weight_without_one=left_weight,
                 stand_in=None if stand_in is None else drawn[stand_in].graph,
-                stand_in_weight=left_weight,
             )
         )
     made = ReferenceForest(
@@ -190,12 +147,19 @@ def _clusters(alike: Any, largest: int, cluster: Clustering) -> list[tuple[int, 
     ]
 
 
-def _nearest(alike: Any, places: list[int]) -> int | None:
-    """Of the graphs at these positions, the one most alike to all; the first in a tie."""
+def _stand_in(alike: Any, medoid: int, places: list[int]) -> int | None:
+    """Of a cluster's other graphs, one like its medoid, or the one most alike to all others.
+
+    One that the measure cannot tell from the medoid keeps the cluster as it is, so that the
+    medoid and that one are compared with the same. The first in a tie.
+    """
     import numpy
 
     if not places:
         return None
+    same = [place for place in places if alike[medoid, place] >= 1.0 - SAME]
+    if same:
+        return same[0]
     inside = numpy.nan_to_num(alike[numpy.ix_(places, places)], nan=0.0)
     # Rounded, so that a tie is a tie whatever the order of addition.
     return places[int(inside.sum(axis=1).round(9).argmax())]
@@ -213,7 +177,7 @@ def _calibrated(
     place_of = {one.graph: place for place, one in enumerate(drawn)}
     scores = []
     for place, one in enumerate(drawn):
-        left = forest.references_for(one.graph)
+        left = forest.references_for(one.graph, one.signature)
         score = forest_match(
             [float(alike[place, place_of[graph]]) for graph, _ in left],
             [weight for _, weight in left],

@@ -10,7 +10,7 @@ it leaves open is said where it is chosen.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from analytics.diagnosis import diagnose
@@ -22,6 +22,7 @@ from analytics.forest import (
     forest_match,
     identity_at,
 )
+from analytics.forest_copies import glance, signature
 from analytics.forest_parts import (
     Cosines,
     information_uptake,
@@ -178,22 +179,30 @@ class ForestScorer:
                 continue
             comparison = self._for_strangers.get(identity)
             if comparison is None:
-                comparison = self._for_strangers[identity] = self._comparison(forest, None)
-            if graph.id in comparison.members:
-                comparison = self._comparison(forest, graph.id)
+                comparison = self._for_strangers[identity] = self._comparison(forest, "", None)
+            if glance(graph) in forest.glances or forest.names(graph.id):
+                comparison = self._without(graph, comparison)
             if comparison.left:
                 return comparison
         return None
 
-    def _comparison(self, forest: ReferenceForest, graph: str | None) -> "_Comparison":
-        """What a graph is compared with; where None, one that is no part of the forest."""
+    def _without(self, graph: CollaborationGraph, whole: "_Comparison") -> "_Comparison":
+        """What is left of a forest for a graph that may be a part of it."""
+        left = whole.forest.references_for(graph.id, signature(graph))
+        if [name for name, _ in left] != whole.names:
+            return self._comparison(whole.forest, graph.id, signature(graph))
+        return replace(whole, left=left, weights=[weight for _, weight in left])
+
+    def _comparison(
+        self, forest: ReferenceForest, graph: str, signature: str | None
+    ) -> "_Comparison":
+        """What a graph is compared with (:meth:`ReferenceForest.references_for`)."""
         left = tuple(
-            one for one in forest.references_for(graph or "") if one[0] in self._features
+            one for one in forest.references_for(graph, signature) if one[0] in self._features
         )
         features = [self._features[name] for name, _ in left]
         return _Comparison(
             forest=forest,
-            members=frozenset(name for one in forest.references for name in one.copies),
             left=left,
             names=[name for name, _ in left],
             weights=[weight for _, weight in left],
@@ -211,7 +220,6 @@ class _Comparison:
 
     Attributes:
         forest: The forest.
-        members: Graphs that are a reference or a copy of one, and must be left out.
         left: Ids of the references, with weights.
         names: These ids alone.
         weights: These weights alone.
@@ -219,7 +227,6 @@ class _Comparison:
     """
 
     forest: ReferenceForest
-    members: frozenset[str]
     left: tuple[tuple[str, float], ...]
     names: list[str]
     weights: list[float]

@@ -2,6 +2,7 @@
 
 import random
 
+import msgspec
 import numpy
 import pytest
 from hypothesis import given
@@ -17,9 +18,13 @@ from analytics.forest import (
     forest_match,
     identity_at,
     keys_of,
+    quantile,
 )
-from analytics.forest_building import build_forest, make_candidate, quantile, signature
+from analytics.forest_building import build_forest, make_candidate
+from analytics.forest_checks import check_forests
+from analytics.forest_copies import glance, glance_of, signature
 from graphstore.errors import UsageError
+from graphstore.identity import canonical_json
 from graphstore.model import Task
 from mining.k_medoids import solve
 from tests.analytics.teams import team_run
@@ -64,14 +69,16 @@ def test_a_forest_worked_out_by_hand():
     ]
     forest = forest_of(graphs)
     assert (forest.successes, forest.distinct, forest.considered) == (3, 2, 2)
-    pair, judged = sorted(forest.references, key=lambda one: one.weight, reverse=True)
+    pair, judged = sorted(forest.references, key=lambda one: one.represented, reverse=True)
     kept, copy = sorted(graph.id for graph in graphs[:2])
-    assert (pair.graph, pair.weight, pair.represented) == (kept, 2 / 3, 2)
+    # A copy is no further way: it counts once.
+    assert (pair.graph, pair.weight, pair.represented) == (kept, 1 / 2, 2)
     assert pair.copies == (kept, copy)
-    assert pair.stand_in is None
+    assert pair.members == (signature(graphs[0]),)
+    assert (pair.stand_in, pair.weight_without_one) == (None, 0.0)
     assert (judged.graph, judged.weight, judged.copies) == (
         graphs[2].id,
-        1 / 3,
+        1 / 2,
         (graphs[2].id,),
     )
     # They share one label of three, no pair of labels, and every size:
@@ -82,10 +89,15 @@ def test_a_forest_worked_out_by_hand():
     assert forest.near_copies is False
     # Without itself, and without its copy, a run has only the other way to be compared with.
     for graph in graphs[:2]:
-        assert forest.references_for(graph.id) == ((graphs[2].id, 1 / 3),)
-    assert forest.references_for("another") == tuple(
-        (one.graph, one.weight) for one in forest.references
-    )
+        assert forest.references_for(graph.id, signature(graph)) == ((graphs[2].id, 1 / 2),)
+    # A copy is known by what it is, under whatever id; a reference by its id, too, when its
+    # file has become another graph.
+    assert forest.references_for("another", signature(graphs[1])) == ((graphs[2].id, 1 / 2),)
+    assert forest.references_for(kept, "other") == ((graphs[2].id, 1 / 2),)
+    for name in (None, "other"):
+        assert forest.references_for("another", name) == tuple(
+            (one.graph, one.weight) for one in forest.references
+        )
 
 
 def test_the_next_best_stands_in_for_a_reference_that_is_left_out():
@@ -93,11 +105,13 @@ def test_the_next_best_stands_in_for_a_reference_that_is_left_out():
     graphs = [team_run(name, "psc") for name in "abc"]
     forest = forest_of(graphs)
     (reference,) = forest.references
-    first, second, _ = sorted(graph.id for graph in graphs)
-    assert (reference.graph, reference.weight, reference.represented) == (first, 1.0, 3)
-    assert (reference.stand_in, reference.stand_in_weight) == (second, pytest.approx(2 / 3))
-    assert forest.references_for(first) == ((second, reference.stand_in_weight),)
-    assert forest.graph_ids == (first, second)
+    first, second, third = sorted(graphs, key=signature)
+    assert (reference.graph, reference.weight, reference.represented) == (first.id, 1.0, 3)
+    assert (reference.stand_in, reference.weight_without_one) == (second.id, 2 / 3)
+    assert forest.references_for(first.id, signature(first)) == ((second.id, 2 / 3),)
+    for other in (second, third):
+        assert forest.references_for(other.id, signature(other)) == ((first.id, 2 / 3),)
+    assert forest.graph_ids == tuple(sorted((first.id, second.id)))
     assert forest.scores == (1.0, 1.0, 1.0)
     assert forest.threshold == 1.0
     assert forest.near_copies is True
@@ -119,12 +133,12 @@ def test_different_ways_stay_when_there_are_too_many():
 def test_too_few_successes_say_so():
     found = forest_of([team_run("a", "ps"), team_run("b", "", [])])
     assert found == Shortage(KEY, 2, 2, 1, 2)
-    assert found.reason == "1 distinct of 2 successes, 2 seen"
+    assert found.reason == "1 distinct success among 2 seen, 2 needed"
     assert isinstance(forest_of([]), Shortage)
     plan = team_run("plan", "ps", kind="decomposition")
     plans = forest_of([plan], ForestKey("decomposition", "t", task="task-1"))
     assert isinstance(plans, ReferenceForest)
-    assert plans.references_for(plan.id) == ()
+    assert plans.references_for(plan.id, signature(plan)) == ()
     assert plans.scores == ()
     assert (plans.threshold, plans.median_similarity, plans.near_copies) == (None,) * 3
 
@@ -161,15 +175,13 @@ def test_no_graph_is_ever_compared_with_itself(drawn, references, weights, shuff
     assert len(forest.references) <= references
     assert sum(one.weight for one in forest.references) == pytest.approx(1.0)
     assert sum(one.represented for one in forest.references) == len(graphs)
-    # The calibration, slowly.
+    # The calibration, slowly: each success by itself, its copies under any id.
     measure = ForestConfiguration().make_measure()
     by_id = {graph.id: graph for graph in graphs}
-    firsts = {}
-    for graph in sorted(graphs, key=lambda one: one.id):
-        firsts.setdefault(signature(graph), graph)
-    scores = []
-    for graph in firsts.values():
-        left = forest.references_for(graph.id)
+    scores = {}
+    for graph in graphs:
+        left = forest.references_for(f"again-{graph.id}", signature(graph))
+        assert left == forest.references_for(graph.id, signature(graph))
         assert signature(graph) not in {signature(by_id[name]) for name, _ in left}
         own = measure.prepare(graph)
         total = sum(weight for _, weight in left)
@@ -178,10 +190,95 @@ def test_no_graph_is_ever_compared_with_itself(drawn, references, weights, shuff
                 weight * measure.similarity(own, measure.prepare(by_id[name]))
                 for name, weight in left
             ]
-            scores.append(sum(pairs) / total)
-    assert forest.scores == pytest.approx(sorted(scores))
+            scores[signature(graph)] = sum(pairs) / total
+    assert forest.scores == pytest.approx(sorted(scores.values()))
+    # Equal structures have equal matches, whatever they say and how often it is said.
+    of_structure = {}
     for graph in graphs:
-        assert graph.id not in {name for name, _ in forest.references_for(graph.id)}
+        if signature(graph) in scores:
+            roles = tuple(node.role for node in graph.nodes)
+            of_structure.setdefault(roles, []).append(scores[signature(graph)])
+    for found in of_structure.values():
+        assert found == pytest.approx([found[0]] * len(found))
+    if weights == "share":
+        # The cluster has lost just the share of that one success.
+        for graph in graphs:
+            left = forest.references_for(graph.id, signature(graph))
+            assert sum(weight for _, weight in left) == pytest.approx(1 - 1 / forest.considered)
+
+
+@given(teams, st.integers(1, 4))
+def test_other_ids_give_the_same_forest(drawn, references):
+    def made(prefix):
+        graphs = [
+            team_run(f"{prefix}{place}", roles, contents=[f"x{content}"] * len(roles))
+            for place, (roles, content) in enumerate(drawn)
+        ]
+        forest = forest_of(graphs, references=references)
+        if isinstance(forest, Shortage):
+            return None
+        by_id = {graph.id: signature(graph) for graph in graphs}
+        return forest.scores, {
+            by_id[one.graph]: (one.weight, one.members, by_id.get(one.stand_in))
+            for one in forest.references
+        }
+
+    assert made("a") == made("z") == made("m")
+
+
+def test_of_copies_alone_no_two_structures_get_two_matches():
+    # x1 = x2 and y1 = y2 but for their words, and a copy of x1.
+    said = {"x1": ["a", "b"], "x2": ["c", "d"], "x1 again": ["a", "b"]}
+    graphs = [team_run(name, "ps", contents=words) for name, words in said.items()]
+    graphs += [team_run(name, "pc", contents=[name, name]) for name in ("y1", "y2")]
+    forest = forest_of(graphs)
+    assert [one.weight for one in forest.references] == [0.5, 0.5]
+    # One other of its own way, two of the other way, whose similarity is 1/3.
+    assert forest.scores == pytest.approx([(1 + 2 / 3) / 3] * 4)
+
+
+def test_a_glance_tells_what_need_not_be_hashed():
+    one = team_run("a", "ps", contents=["plan", "do"])
+    assert glance_of(signature(one)) == glance(one)
+    assert glance(one) == glance(team_run("b", "ps", contents=["other", "Do "], rename="x"))
+    assert glance(one) != glance(team_run("c", "ps", contents=["plan", "undo"]))
+    assert glance(team_run("d", "")) == "0.0.0.-"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda one: one["references"][0].update(weight=-5.0), "a weight is no number from 0"),
+        (lambda one: one["references"][0].update(weight=0.1), "do not add up to 1"),
+        (lambda one: one["references"].append(one["references"][0]), "occurs twice"),
+        (lambda one: one.update(references=[]), "there is no reference"),
+        (lambda one: one["references"][0].update(members=["x"]), "not in its own cluster"),
+        (lambda one: one["references"][0].update(stand_in="x"), "stand-in does not fit"),
+        (lambda one: one.update(threshold=7.0), "the threshold is not that of the scores"),
+        (lambda one: one["scores"].reverse(), "the scores are not ascending"),
+        (lambda one: one.update(scores=[0.1, 0.2, 3.0]), "the scores are not ascending"),
+        (lambda one: one.update(considered=2), "the numbers of successes do not fit"),
+        (lambda one: one.update(median_similarity=-1.0), "the median similarity is no"),
+        (lambda one: one.update(near_copies=True), "the mark of near copies"),
+    ],
+)
+def test_forests_that_no_build_gives_are_refused(change, says):
+    graphs = [
+        team_run(name, roles) for name, roles in zip("abc", ("ps", "pss", "pv"), strict=True)
+    ]
+    forest = forest_of(graphs)
+    check_forests(ForestSet(ForestConfiguration(), {}, (forest,)))
+    with pytest.raises(ValueError, match="the forest of the task t occurs twice"):
+        check_forests(ForestSet(ForestConfiguration(), {}, (forest, forest)))
+    values = msgspec.json.decode(canonical_json(forest))
+    change(values)
+    changed = msgspec.convert(values, ReferenceForest)
+    with pytest.raises(ValueError, match=says):
+        check_forests(ForestSet(ForestConfiguration(), {}, (changed,)))
+    assert (
+        ForestSet(ForestConfiguration(), {}, (changed,)).id
+        != ForestSet(ForestConfiguration(), {}, (forest,)).id
+    )
 
 
 def test_a_percentile_counts_half_of_the_equal():
@@ -272,7 +369,7 @@ def test_a_set_as_json_and_as_a_table():
     )
     document = made.to_dict()
     assert document["forests"][0]["id"] == made.forest_id(KEY)
-    assert document["short"][0]["reason"] == "1 distinct of 2 successes, 1 seen"
+    assert document["short"][0]["reason"] == "1 distinct success among 1 seen, 2 needed"
     assert document["configuration_hash"] == made.configuration_hash
     frame = made.to_pandas()
     assert frame["references"].tolist() == [2]

@@ -58,14 +58,14 @@ def test_the_score_of_a_run_worked_out_by_hand():
     scorer = ForestScorer(forests_of(WAYS), WAYS)
     failed = team_run("x", "pss", success=False)
     row = forest_row(failed, scorer=scorer)
-    # Beside planner -> solver (weight 2/3): labels 2 of 3, pairs 1 of 2; sizes 2/3, 1/2, 2/3
-    # and 1/1. Beside planner -> critic (1/3): labels 1 of 4, no pair of 3, the same sizes.
+    # Beside planner -> solver (weight 1/2): labels 2 of 3, pairs 1 of 2; sizes 2/3, 1/2, 2/3
+    # and 1/1. Beside planner -> critic (1/2): labels 1 of 4, no pair of 3, the same sizes.
     sizes = (2 / 3 + 1 / 2 + 2 / 3 + 1) / 4
     near = 0.4 * 2 / 3 + 0.4 * 1 / 2 + 0.2 * sizes
     far = 0.4 * 1 / 4 + 0.2 * sizes
-    assert row.forest_match == pytest.approx(2 / 3 * near + 1 / 3 * far)
-    assert row.forest_node_match == pytest.approx(2 / 3 * 2 / 3 + 1 / 3 * 1 / 4)
-    assert row.forest_edge_match == pytest.approx(2 / 3 * 1 / 2)
+    assert row.forest_match == pytest.approx((near + far) / 2)
+    assert row.forest_node_match == pytest.approx((2 / 3 + 1 / 4) / 2)
+    assert row.forest_edge_match == pytest.approx(1 / 2 / 2)
     assert row.forest_topology_match == pytest.approx(sizes)
     assert row.best_similarity == pytest.approx(near)
     assert row.best_reference == min(graph.id for graph in WAYS[:2])
@@ -83,9 +83,27 @@ def test_a_run_of_the_forest_is_compared_with_the_others_alone():
         score = scorer.score(run)
         assert (score.references, score.best_reference) == (1, WAYS[2].id)
         assert score.match == score.best_similarity == pytest.approx(1 / 3)
-    # Another run with the same content is no copy that the forest knows: it may be compared.
+    # A copy under another id is the same success; with other words it is another run.
     again = team_run("z", "ps", contents=["plan", "do"], success=False)
-    assert scorer.score(again).best_similarity == 1.0
+    assert scorer.score(again) == scorer.score(WAYS[0])
+    other = team_run("y", "ps", contents=["plan", "did"], success=False)
+    assert scorer.score(other).best_similarity == 1.0
+    assert scorer.score(other).match == pytest.approx(1 / 2 + 1 / 3 / 2)
+
+
+@pytest.mark.parametrize("measure", ["forest", "wl"])
+def test_every_success_leaves_its_share_whoever_stands_for_it(measure):
+    graphs = [team_run(f"{way}{one}", way) for way in ("ps", "pc", "psv") for one in range(3)]
+    scorer = ForestScorer(forests_of(graphs, ("task",), measure=measure), graphs)
+    assert len(scorer.forests.forests[0].references) == 3
+    ready = scorer.measure
+    for graph in graphs:
+        # All others, one by one: what a forest without clusters would give.
+        own = ready.prepare(graph)
+        others = [
+            ready.similarity(own, ready.prepare(other)) for other in graphs if other != graph
+        ]
+        assert scorer.score(graph).match == pytest.approx(sum(others) / len(others))
 
 
 def test_the_nearest_level_that_has_something_to_compare_with_is_used():
