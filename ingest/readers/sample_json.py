@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\],]', re.DOTALL)
+# Possessive: a text that is cut off is gone over once, not once more for each way to part it.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\],]', re.DOTALL)
 _KEY = re.compile(rb'"([^"\\\n]{1,60})"\s*:')
 _CLOSING = {0x7B: b"}", 0x5B: b"]"}
 _DEEPEST = 200
