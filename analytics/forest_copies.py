@@ -8,11 +8,23 @@ from graphstore.model import SUBTASK_KINDS, CollaborationGraph, Node
 HASH_DIGITS = 32
 
 
+GLANCED_NODES = 8
+
+
 def glance(graph: CollaborationGraph) -> str:
-    """What is read of a graph before its signature: copies never differ in it."""
-    content = graph.nodes[-1].content_hash if graph.nodes else None
+    """What is read of a graph before its signature: copies never differ in it.
+
+    Sizes, the last content, and initials of the roles of a few nodes: a hundredth of the
+    time that a signature takes, and enough to tell nearly all graphs from all members.
+    """
+    nodes = graph.nodes
+    if not nodes:
+        return "0"
+    some = "".join([node.role[0] for node in nodes[:: len(nodes) // GLANCED_NODES + 1]])
+    last = nodes[-1].content_hash
     return (
-        f"{len(graph.nodes)}.{len(graph.edges)}.{len(graph.couplings)}.{(content or '-')[:8]}"
+        f"{len(nodes)}.{len(graph.edges)}.{len(graph.couplings)}."
+        f"{'-' if last is None else last[:8]}.{some}"
     )
 
 

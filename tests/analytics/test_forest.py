@@ -242,7 +242,8 @@ def test_a_glance_tells_what_need_not_be_hashed():
     assert glance_of(signature(one)) == glance(one)
     assert glance(one) == glance(team_run("b", "ps", contents=["other", "Do "], rename="x"))
     assert glance(one) != glance(team_run("c", "ps", contents=["plan", "undo"]))
-    assert glance(team_run("d", "")) == "0.0.0.-"
+    assert glance(team_run("d", "ps", contents=[None, None])) == "2.1.0.-.ps"
+    assert glance(team_run("e", "")) == "0"
 
 
 @pytest.mark.parametrize(
