@@ -99,3 +99,20 @@ class MissingExtraError(MasgraphError):
         super().__init__(
             f"{purpose} needs the package {package}: run  pip install 'masgraph[{extra}]'"
         )
+
+
+def unloadable(package: str, error: ImportError) -> str:
+    """One sentence for a package that is installed and cannot be loaded.
+
+    Args:
+        package: Its name.
+        error: What its import raised.
+    """
+    sentence = f"{package} is installed and cannot be loaded: {error}"
+    if "static TLS" in str(error):
+        # Compiled packages share one small reserve of memory; its size is set at the start.
+        sentence += (
+            ". Other packages took what room there was: start the program with  "
+            "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384  in its environment"
+        )
+    return sentence

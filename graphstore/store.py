@@ -154,7 +154,11 @@ def open_store(
             f"no store is known for {scheme}://: use a path, or one of "
             + ", ".join(f"{name}://" for name in SERVER_SCHEMES)
         )
-    from graphstore.embedded import EmbeddedStore
+    try:
+        from graphstore.embedded import EmbeddedStore
+    except ImportError as error:
+        from graphstore.errors import StoreError, unloadable
 
+        raise StoreError(unloadable("kglite", error)) from None
     path = address.removeprefix("file://")
     return EmbeddedStore(path, read_only=read_only)

@@ -18,7 +18,7 @@ from analytics.similarity.alignment import AlignmentMeasure
 from analytics.similarity.matrices import pair_by_pair
 from analytics.similarity.measure import Configured
 from analytics.similarity.outline import DEFAULT_LABELS, Outline, check_labels, outline
-from graphstore.errors import MissingExtraError, UsageError
+from graphstore.errors import MissingExtraError, UsageError, unloadable
 from graphstore.model import CollaborationGraph
 
 ALPHA = 0.5
@@ -171,5 +171,4 @@ def _solver() -> Any:
     except ModuleNotFoundError:
         raise MissingExtraError("POT", "ot", "the measure gromov") from None
     except ImportError as error:
-        # Its compiled part may find no room beside those of other packages.
-        raise UsageError(f"the measure gromov cannot load POT here: {error}") from None
+        raise UsageError(f"the measure gromov needs POT: {unloadable('POT', error)}") from None
