@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import kglite  # noqa: F401 - first: later there may be no room left for it
 import pytest
 
 from graphstore.store import GraphStore, open_store
