@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from app.forest_jobs import find_forests, forest_graphs
+from app.forest_store import find_forests, forest_graphs
 from app.jobs import Progress, Selection, no_progress, runs_of
 from app.stored_reports import save_report
 from graphstore.errors import NotFoundError

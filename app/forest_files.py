@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.forest_jobs import forest_graphs, parsed_forests, store_forests
-from app.library_jobs import check_library_path, write_whole
-from graphstore.errors import GraphError, InputError
+from app.forest_store import forest_graphs, parsed_forests, store_forests, stored_forests
+from app.library_jobs import LIBRARY_SUFFIXES, write_whole
+from graphstore.errors import GraphError, InputError, UsageError
 from graphstore.identity import canonical_json
 from graphstore.model import CollaborationGraph
 from graphstore.short_view import ShortView, counted
@@ -17,9 +17,8 @@ from graphstore.validation import validate
 
 if TYPE_CHECKING:
     from analytics.forest import ForestSet
-    from graphstore.rows import WriteReport
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the file's form changes."""
 
 
@@ -107,8 +106,7 @@ def parse_forests(data: bytes, file: str) -> LoadedForests:
     )
     if (forests.id, forests.configuration_hash) != (found.set, found.configuration_hash):
         raise InputError(
-            "its reference forests are damaged: their configuration is not the one that "
-            "they name",
+            "its reference forests are damaged: they are not those that the file names",
             file=file,
         )
     for graph in found.graphs:
@@ -124,7 +122,27 @@ def parse_forests(data: bytes, file: str) -> LoadedForests:
             f"holds {len(found.graphs)}",
             file=file,
         )
+    _check_signatures(forests, found.graphs, file)
     return LoadedForests(forests, tuple(sorted(found.graphs, key=lambda graph: graph.id)))
+
+
+def _check_signatures(
+    forests: "ForestSet", graphs: Sequence[CollaborationGraph], file: str
+) -> None:
+    from analytics.forest_copies import signature
+
+    known = {graph.id: signature(graph) for graph in graphs}
+    for forest in forests.forests:
+        for one in forest.references:
+            if known[one.graph] != one.signature or (
+                one.stand_in is not None
+                and known[one.stand_in] not in set(one.members) - {one.signature}
+            ):
+                raise InputError(
+                    "its reference forests are damaged: a graph of the "
+                    f"{forest.key.level} {forest.key.name} is not the one that was chosen",
+                    file=file,
+                )
 
 
 def save_forests(
@@ -141,7 +159,11 @@ def save_forests(
         UsageError: The name ends otherwise, or the file cannot be written.
         InputError: A graph is missing.
     """
-    check_library_path(path)
+    target = Path(path)
+    if not target.name.endswith(LIBRARY_SUFFIXES):
+        raise UsageError(f"{target}: forests are saved as {' or '.join(LIBRARY_SUFFIXES)}")
+    if not target.parent.is_dir():
+        raise UsageError(f"{target}: there is no folder {target.parent}")
     wanted = {name for forest in forests.forests for name in forest.graph_ids}
     lost = sorted(wanted - {graph.id for graph in graphs})
     if lost:
@@ -150,7 +172,6 @@ def save_forests(
             "forests again"
         )
     data = dump_forests(forests, graphs)
-    target = Path(path)
     # Without a name and a time: the same forests give the same file.
     write_whole(target, gzip.compress(data, mtime=0) if target.suffix == ".gz" else data)
 
@@ -179,12 +200,16 @@ def export_forests(store: GraphStore, forests: "ForestSet", path: str | Path) ->
     return len(graphs)
 
 
-def import_forests(store: GraphStore, loaded: LoadedForests) -> "WriteReport":
-    """Writes forests, and the graphs that they hold, to a store.
+def import_forests(store: GraphStore, loaded: LoadedForests) -> bool:
+    """Writes forests to a store, with the graphs that they hold.
 
-    The graphs are runs of that store from then on. Forests of the same set that the file
-    does not hold stay.
+    These graphs do not become runs of the store: what is measured there of methods and tasks
+    stays what it was. A set is named by all that it holds, so that two sets never mix.
+
+    Returns:
+        False where the store had this set: then nothing is written.
     """
-    report = store.write(loaded.graphs)
-    store_forests(store, loaded.forests)
-    return report
+    if stored_forests(store, loaded.forests.id):
+        return False
+    store_forests(store, loaded.forests, graphs=loaded.graphs)
+    return True

@@ -1,14 +1,22 @@
-"""Reference forests: built from a store, kept there, read back; and the panel beside them."""
+"""Reference forests built from a store, and what compares its runs with them."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Iterable
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from app.jobs import MANY, Progress, Selection, graph_label_of, no_progress
-from graphstore.errors import InputError, NotFoundError, UsageError
-from graphstore.identity import canonical_json
+from app.forest_store import (
+    delete_forests,
+    described_references,
+    find_forests,
+    forest_graphs,
+    place_of,
+    read_forests,
+    store_forests,
+    stored_forests,
+    stored_references,
+)
+from app.jobs import Progress, Selection, graph_label_of, no_progress
 from graphstore.model import CollaborationGraph, GraphKind
-from graphstore.rows import Rows
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
@@ -23,10 +31,24 @@ if TYPE_CHECKING:
     from analytics.forest_panel import ForestScorer
     from analytics.forest_parts import Cosines
 
+__all__ = [
+    "ForestBuilder",
+    "build_forests",
+    "cosines_named",
+    "delete_forests",
+    "described_references",
+    "find_forests",
+    "forest_graphs",
+    "make_scorer",
+    "read_forests",
+    "store_forests",
+    "stored_forests",
+    "stored_references",
+]
+
 REPORT_KIND = "forests"
 REPORTED_SHORTAGES = 1_000
 """How many groups with too few successes a stored report names; it counts all."""
-READ_SECONDS = 600.0
 
 
 class ForestBuilder:
@@ -118,7 +140,9 @@ def build_forests(
         levels: What to pool; by default each task, category, data set and method.
         selection: Which graphs.
         save: Whether ``ReferenceForest`` nodes and a report are written. They take the place
-            of those of the same configuration, selection and levels.
+            of those that were built here with the same configuration and selection; of these,
+            forests of other levels stay, and are part of what is returned. Where no graph
+            matches, nothing is written.
         progress: Receives the number of graphs, then of forests, done.
     """
     from analytics.forest import DEFAULT_LEVELS, ForestConfiguration
@@ -141,76 +165,32 @@ def build_forests(
             done += 1
             progress(done, total, "graphs")
     found = builder.build(progress)
-    if save:
-        store_forests(store, found, builder.levels)
-        _report(store, found, chosen, done)
-    return found
-
-
-def store_forests(
-    store: GraphStore, forests: "ForestSet", levels: "Iterable[Level]" = ()
-) -> None:
-    """Writes forests with their membership.
-
-    Args:
-        store: Where to; the graphs must be there.
-        forests: What to write.
-        levels: The forests of this set at these levels that are not written again go.
-    """
-    gone = set(levels)
-    replaced = Rows()
-    written = {forests.forest_id(forest.key) for forest in forests.forests}
-    for row in _asked(store, "forests", {"forest_set": forests.id, "limit": MANY}):
-        if row["forest"] in written or row["level"] in gone:
-            replaced.node("ReferenceForest", {"id": row["forest"]})
-    store.write_results(_forest_rows(forests), replace=replaced)
-    store.checkpoint()
-
-
-def _forest_rows(forests: "ForestSet") -> Rows:
-    from graphstore.records import graph_label
-
-    rows = Rows()
-    common = {
-        "forest_set": forests.id,
-        "configuration": canonical_json(forests.configuration.configuration),
-        "configuration_hash": forests.configuration_hash,
-        "selection": canonical_json(forests.selection),
+    if not save or not (found.forests or found.short):
+        return found
+    old = _built_here(store, found)
+    kept = {
+        one.key.identity: one
+        for forests in old
+        for one in forests.forests
+        if one.key.level not in builder.levels
     }
-    for forest in forests.forests:
-        name = forests.forest_id(forest.key)
-        key = asdict(forest.key)
-        rows.node(
-            "ReferenceForest",
-            {
-                "id": name,
-                **key,
-                "references": len(forest.references),
-                "successes": forest.successes,
-                "distinct_successes": forest.distinct,
-                "calibrated": len(forest.scores),
-                "threshold": forest.threshold,
-                "median_similarity": forest.median_similarity,
-                "near_copies": forest.near_copies,
-                **common,
-                "document": canonical_json(asdict(forest)),
-            },
-        )
-        for one in forest.references:
-            rows.relate(
-                "CONTAINS",
-                "ReferenceForest",
-                graph_label(one.graph),
-                {"source": name, "target": one.graph, "weight": one.weight},
-            )
-        if forest.key.task is not None:
-            rows.relate(
-                "FOREST_OF",
-                "ReferenceForest",
-                "Task",
-                {"source": name, "target": forest.key.task},
-            )
-    return rows
+    together = replace(
+        found, forests=tuple(sorted([*found.forests, *kept.values()], key=place_of))
+    )
+    store_forests(store, together, replaced=[forests.id for forests in old])
+    _report(store, together, chosen, done)
+    return together
+
+
+def _built_here(store: GraphStore, forests: "ForestSet") -> "list[ForestSet]":
+    """The sets of one configuration and selection that were built from this store."""
+    sets = {
+        row["forest_set"]
+        for row in stored_forests(store)
+        if row["configuration_hash"] == forests.configuration_hash and not row["imported"]
+    }
+    found = [read_forests(store, name) for name in sorted(sets)]
+    return [one for one in found if one.selection == forests.selection]
 
 
 def _report(store: GraphStore, forests: "ForestSet", selection: Selection, graphs: int) -> None:
@@ -247,121 +227,6 @@ def _report(store: GraphStore, forests: "ForestSet", selection: Selection, graph
     )
 
 
-def stored_forests(store: GraphStore, forest_set: str | None = None) -> list[dict[str, Any]]:
-    """The forests of a store, one row each, as the saved query ``forests`` gives them."""
-    return _asked(store, "forests", {"forest_set": forest_set, "limit": MANY})
-
-
-def stored_references(store: GraphStore, forest: str) -> list[dict[str, Any]]:
-    """The references of a forest that are in the store, heaviest first."""
-    return _asked(store, "forest-references", {"forest": forest})
-
-
-def find_forests(store: GraphStore, forest_set: str | None = None) -> "ForestSet | None":
-    """The forests to use: those that are named, or the only set that the store has.
-
-    Args:
-        store: Where they are.
-        forest_set: Id of the set; None for the only one.
-
-    Returns:
-        None where no set is named and the store has none.
-
-    Raises:
-        NotFoundError: The store has no such set.
-        UsageError: It has several, and none is named.
-    """
-    sets = sorted({row["forest_set"] for row in stored_forests(store)})
-    if forest_set is not None:
-        if forest_set not in sets:
-            raise NotFoundError(
-                f"there are no forests {forest_set!r}: see  masgraph forest list"
-            )
-        return read_forests(store, forest_set)
-    if not sets:
-        return None
-    if len(sets) > 1:
-        raise UsageError(
-            f"the store has {len(sets)} sets of forests: name one with --forests, of "
-            + ", ".join(sets)
-        )
-    return read_forests(store, sets[0])
-
-
-def delete_forests(store: GraphStore, forest_set: str) -> int:
-    """Removes a set of forests; its graphs stay.
-
-    Returns:
-        How many forests there were.
-
-    Raises:
-        NotFoundError: The store has no such set.
-    """
-    gone = Rows()
-    rows = stored_forests(store, forest_set)
-    for row in rows:
-        gone.node("ReferenceForest", {"id": row["forest"]})
-    if not rows:
-        raise NotFoundError(f"there are no forests {forest_set!r}: see  masgraph forest list")
-    store.write_results(Rows(), replace=gone)
-    store.checkpoint()
-    return len(rows)
-
-
-def read_forests(store: GraphStore, forest_set: str) -> "ForestSet":
-    """A set of forests as it was written, without what was short.
-
-    Raises:
-        NotFoundError: The store has no such set.
-        InputError: A forest is damaged.
-    """
-    rows = _asked(store, "forest-documents", {"forest_set": forest_set})
-    if not rows:
-        raise NotFoundError(f"there are no forests {forest_set!r}: see  masgraph forest list")
-    documents = [row["document"] for row in rows]
-    head = rows[0]
-    return parsed_forests(head["configuration"], head["selection"], documents, store.url)
-
-
-def parsed_forests(
-    configuration: str, selection: str, documents: Iterable[str], file: str
-) -> "ForestSet":
-    """A set of forests from the JSON texts that a store or a file has of it.
-
-    Raises:
-        InputError: A text is damaged.
-    """
-    import msgspec
-
-    from analytics.forest import ForestConfiguration, ForestSet, ReferenceForest
-
-    try:
-        options = ForestConfiguration.from_dict(
-            msgspec.json.decode(configuration, type=dict[str, Any])
-        )
-        chosen = msgspec.json.decode(selection, type=dict[str, str | None])
-        forests = [msgspec.json.decode(text, type=ReferenceForest) for text in documents]
-    except (msgspec.MsgspecError, KeyError, TypeError) as error:
-        raise InputError(f"the forests are damaged: {error}", file=file) from None
-    forests.sort(key=_order)
-    return ForestSet(options, chosen, tuple(forests))
-
-
-def _order(forest: "ReferenceForest") -> tuple[Any, ...]:
-    from analytics.forest import LEVELS
-
-    return (LEVELS.index(forest.key.level), forest.key.name, forest.key.identity)
-
-
-def forest_graphs(store: GraphStore, forests: "ForestSet") -> list[CollaborationGraph]:
-    """References of forests and what stands in for them, by id, as far as they are there."""
-    wanted = sorted({name for forest in forests.forests for name in forest.graph_ids})
-    found: list[CollaborationGraph] = []
-    for start in range(0, len(wanted), 1_000):
-        found.extend(store.graphs(ids=wanted[start : start + 1_000]))
-    return sorted(found, key=lambda graph: graph.id)
-
-
 def cosines_named(embedder: str | None) -> "Cosines | None":
     """What compares contents, by the name of what embeds them.
 
@@ -390,13 +255,3 @@ def make_scorer(
     from analytics.forest_panel import ForestScorer
 
     return ForestScorer(forests, forest_graphs(store, forests), levels)
-
-
-def _asked(store: GraphStore, name: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    from graphstore.queries import bind, saved_query
-
-    saved = saved_query(name)
-    found = store.query(
-        saved.cypher, bind(saved, parameters), timeout=READ_SECONDS, row_limit=MANY
-    )
-    return found.records()

@@ -382,6 +382,7 @@ LABELS: tuple[NodeLabel, ...] = (
             Property("median_similarity", "float"),
             Property("near_copies", "boolean"),
             Property("forest_set", indexed=True),
+            Property("imported", "boolean"),
             Property("configuration", "json"),
             Property("configuration_hash"),
             Property("selection", "json"),

@@ -241,10 +241,8 @@ def show(
     with opened(store, read_only=True) as graph_store:
         found = forest_jobs.find_forests(graph_store, forests)
         forest = _named(found, name)
-        graphs = {
-            row["reference"]: row
-            for row in forest_jobs.stored_references(graph_store, _id(found, forest))
-        }
+        assert found is not None
+        graphs = forest_jobs.described_references(graph_store, found, forest)
     if json:
         print_json({"id": _id(found, forest), **asdict(forest)})
         return
@@ -350,23 +348,22 @@ def import_file(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Read forests into the store; the graphs that they hold become runs of it."""
+    """Read forests into the store, beside its own; their graphs do not become runs of it."""
     from app import forest_files
 
     loaded = forest_files.load_forests(file)
     with opened(store, quiet=quiet) as graph_store:
-        report = forest_files.import_forests(graph_store, loaded)
+        written = forest_files.import_forests(graph_store, loaded)
+    forests, graphs = loaded.forests, len(loaded.graphs)
     if json:
         print_json(
             {
-                "set": loaded.forests.id,
-                "forests": len(loaded.forests.forests),
-                "written": report.written,
-                "unchanged": report.unchanged,
+                "set": forests.id,
+                "forests": len(forests.forests),
+                "graphs": graphs,
+                "written": written,
             }
         )
     elif not quiet:
-        say(
-            f"{len(loaded.forests.forests):,} forests, set {loaded.forests.id}: "
-            f"{report.written:,} graphs written, {report.unchanged:,} were there."
-        )
+        done = "written" if written else "they were there"
+        say(f"{len(forests.forests):,} forests of {graphs:,} graphs, set {forests.id}: {done}.")

@@ -14,6 +14,7 @@
 // column: median_similarity -- of two successes
 // column: near_copies -- whether all successes are alike
 // column: forest_set -- id of the set that it was built in
+// column: imported -- whether it came from a file, with its graphs, which are no runs of the store
 // column: configuration_hash -- hash of the configuration
 // key: forest
 
@@ -24,7 +25,7 @@ AND ($forest IS NULL OR f.id = $forest)
 RETURN f.id AS forest, f.level AS level, f.name AS name, f.references AS references,
   f.successes AS successes, f.distinct_successes AS distinct_successes,
   f.threshold AS threshold, f.median_similarity AS median_similarity,
-  f.near_copies AS near_copies, f.forest_set AS forest_set,
+  f.near_copies AS near_copies, f.forest_set AS forest_set, f.imported AS imported,
   f.configuration_hash AS configuration_hash
 ORDER BY level, name, forest
 LIMIT $limit

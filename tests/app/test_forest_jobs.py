@@ -10,6 +10,7 @@ from analytics.forest import ForestConfiguration, forest_match
 from app import diagnosis_jobs, forest_files, forest_jobs, jobs
 from app.stored_reports import read_report, report_heads
 from graphstore.errors import InputError, NotFoundError, UsageError
+from graphstore.identity import content_hash
 from tests.analytics.teams import team_run
 
 RUNS = [
@@ -38,7 +39,7 @@ def test_forests_come_back_from_the_store_as_they_were(fresh_store):
         ("task", "u"),
         ("method", "other"),
     ]
-    assert made.short[0].reason == "no of 2 successes, 2 seen"
+    assert made.short[0].reason == "no successes among 2 seen, 2 needed"
     stored = forest_jobs.read_forests(fresh_store, made.id)
     assert stored.forests == made.forests
     assert stored.configuration.configuration == made.configuration.configuration
@@ -75,14 +76,18 @@ def test_building_again_leaves_nothing_old_behind(fresh_store):
     fresh_store.delete([graph.id for graph in RUNS if graph.outcome.success][1:])
     fresh_store.write([team_run("i", "pcc", task="u"), team_run("j", "pccc", task="u")])
     again = forest_jobs.build_forests(fresh_store)
-    assert again.id == first.id
+    # A set is named by what it was built from, too.
+    assert again.id != first.id
+    with pytest.raises(NotFoundError, match="there are no forests"):
+        forest_jobs.read_forests(fresh_store, first.id)
     assert [forest.key.name for forest in again.forests] == ["u", "c", "d", "m"]
     stored = forest_jobs.read_forests(fresh_store, again.id)
     assert stored.forests == again.forests
     assert fresh_store.counts()["ReferenceForest"] == 4
     # Another level of the same set: the others stay.
-    forest_jobs.build_forests(fresh_store, levels=["all"])
+    again = forest_jobs.build_forests(fresh_store, levels=["all"])
     assert len(forest_jobs.read_forests(fresh_store, again.id).forests) == 5
+    assert [forest.key.level for forest in again.forests][-1] == "all"
     # Another configuration is another set; then one must be named.
     other = forest_jobs.build_forests(fresh_store, ForestConfiguration(references=1))
     assert fresh_store.counts()["ReferenceForest"] == 9
@@ -182,24 +187,88 @@ def test_forests_move_as_a_file(open_fresh_store, tmp_path):
     first = (tmp_path / "one.json").read_bytes()
     assert gzip.decompress((tmp_path / "one.json.gz").read_bytes()) == first
     before = jobs.evaluate(store, save=False)
+    diagnosed = diagnosis_jobs.diagnose(store, save=False)
+    ours = forest_jobs.described_references(store, made, made.forests[0])
     loaded = forest_files.load_forests(tmp_path / "one.json.gz")
     assert (loaded.forests.forests, len(loaded.graphs)) == (made.forests, count)
     # Without a store: the same values.
     assert mg.evaluate(RUNS, forests=loaded).to_dict()["rows"] == sorted(
         before.to_dict()["rows"], key=lambda row: [one.id for one in RUNS].index(row["run"])
     )
-    # In another store, with the runs that are not references: the same values again.
+    # In another store, with runs or without: the same values again, and no run more.
     other = open_fresh_store()
-    report = forest_files.import_forests(other, loaded)
-    assert report.written == count
+    assert forest_files.import_forests(other, loaded)
+    assert other.counts() == {"ReferenceForest": len(made.forests)}
     other.write(RUNS)
     assert jobs.evaluate(other, save=False) == before
+    assert diagnosis_jobs.diagnose(other, save=False) == diagnosed
     stored = forest_jobs.find_forests(other)
     assert stored.forests == made.forests
     forest_files.export_forests(other, stored, tmp_path / "two.json")
     assert (tmp_path / "two.json").read_bytes() == first
-    forest_files.import_forests(other, loaded)
+    shown = forest_jobs.described_references(other, stored, stored.forests[0])
+    assert shown == {
+        name: {key: row[key] for key in ("task", "method", "nodes", "agents")}
+        for name, row in ours.items()
+    }
+    assert not forest_files.import_forests(other, loaded)
     assert other.counts()["ReferenceForest"] == len(made.forests)
+
+
+def test_forests_from_a_file_never_mix_with_those_built_here(open_fresh_store, tmp_path):
+    theirs = open_fresh_store()
+    theirs.write(RUNS)
+    made = forest_jobs.build_forests(theirs)
+    forest_files.export_forests(theirs, made, tmp_path / "theirs.json")
+    ours = open_fresh_store()
+    ours.write([RUNS[0], RUNS[2]])
+    own = forest_jobs.build_forests(ours)
+    assert own.configuration_hash == made.configuration_hash
+    assert own.selection == made.selection
+    assert forest_files.import_forests(
+        ours, forest_files.load_forests(tmp_path / "theirs.json")
+    )
+    assert forest_jobs.read_forests(ours, own.id).forests == own.forests
+    assert forest_jobs.read_forests(ours, made.id).forests == made.forests
+    assert ours.counts()["Run"] == 2
+    assert {row["forest_set"]: row["imported"] for row in forest_jobs.stored_forests(ours)} == {
+        own.id: False,
+        made.id: True,
+    }
+    # Building again replaces what was built here, and leaves what came with the file.
+    ours.write(RUNS)
+    again = forest_jobs.build_forests(ours)
+    assert again.id == made.id
+    assert {row["forest_set"] for row in forest_jobs.stored_forests(ours)} == {made.id}
+    assert not any(row["imported"] for row in forest_jobs.stored_forests(ours))
+
+
+def test_what_was_ingested_again_under_other_ids_is_still_the_same_run(open_fresh_store):
+    contents = {"a": ["plan", "do"], "b": ["other", "words"], "c": ["so", "and so"]}
+    roles = {"a": "ps", "b": "ps", "c": "pc"}
+    store = open_fresh_store()
+    runs = {name: team_run(name, roles[name], contents=contents[name]) for name in "abc"}
+    store.write(list(runs.values()))
+    forest_jobs.build_forests(store)
+    late = {
+        name: team_run(f"late {name}", roles[name], contents=contents[name], rename="Dr ")
+        for name in "abc"
+    }
+    store.write(list(late.values()))
+    rows = {row.run: row for row in jobs.evaluate(store, save=False).rows}
+    for name, graph in runs.items():
+        first, again = rows[graph.id], rows[late[name].id]
+        assert graph.id != late[name].id
+        assert first.forest_match == again.forest_match
+        assert first.best_similarity == again.best_similarity
+        assert first.forest_match_percentile == again.forest_match_percentile
+
+
+def test_where_nothing_matches_nothing_is_written(fresh_store):
+    fresh_store.write(RUNS)
+    found = forest_jobs.build_forests(fresh_store, selection=jobs.Selection("nope"))
+    assert (found.forests, found.short) == ((), ())
+    assert report_heads(fresh_store) == []
 
 
 def test_runs_are_diagnosed_and_the_report_is_kept(fresh_store):
@@ -248,14 +317,32 @@ def exported(tmp_path):
     return path
 
 
+def reworded(graph):
+    """Another content in a reference, and its hash."""
+    node = graph["nodes"][0]
+    node["content"] = "other words"
+    node["content_hash"] = content_hash("other words")
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         (lambda one: one.clear(), "it holds no reference forests"),
-        (lambda one: one.update(masgraph_forests=7), "of version 7; 1 is known"),
+        (lambda one: one.update(masgraph_forests=7), "of version 7; 2 is known"),
         (lambda one: one.pop("graphs"), "damaged: Object missing required field `graphs`"),
         (lambda one: one["graphs"].pop(), "they name 3 graphs, and it holds 2"),
-        (lambda one: one["configuration"].update(references=3), "not the one that they name"),
+        (
+            lambda one: one["configuration"].update(references=3),
+            "not those that the file names",
+        ),
+        (
+            lambda one: one["forests"][0]["references"][0].update(weight=-5),
+            "a weight is no num",
+        ),
+        (lambda one: one["forests"][0].update(threshold=7), "the threshold is not that of"),
+        (lambda one: one["forests"].append(one["forests"][0]), "task t occurs twice"),
+        (lambda one: one["forests"][0].update(successes=9), "not those that the file names"),
+        (lambda one: reworded(one["graphs"][0]), "a graph of the task t is not the one"),
         (lambda one: one["forests"][0].pop("references"), "missing required field"),
         (lambda one: one["graphs"][0]["nodes"].pop(0), "a reference is damaged"),
         (lambda one: one.update(selection=3), "damaged"),

@@ -219,6 +219,7 @@ def results() -> Rows:
             "median_similarity": 0.5,
             "near_copies": False,
             "forest_set": "set-1",
+            "imported": False,
             "configuration": '{"seed":0}',
             "configuration_hash": "c",
             "selection": '{"task":null}',

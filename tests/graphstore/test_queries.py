@@ -235,7 +235,7 @@ ANSWERS = {
         ({"forest": "forest-2"}, []),
     ],
     "forests": [
-        ({}, [("forest-1", "task", "sum", 2, 3, 2, 0.25, 0.5, False, "set-1", "c")]),
+        ({}, [("forest-1", "task", "sum", 2, 3, 2, 0.25, 0.5, False, "set-1", False, "c")]),
         ({"forest_set": "set-2"}, []),
         ({"level": "dataset"}, []),
     ],

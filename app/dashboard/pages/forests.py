@@ -131,9 +131,10 @@ def _titles(rows: list[dict[str, Any]]) -> dict[str, str]:
 
 def _forest(page: Page, forest: str) -> None:
     references = page.ask("forest-references", forest=forest)
-    if not references.rows:
+    heads = page.ask("forests", forest=forest).records()
+    if not heads:
         raise NotFoundError(f"the store has no forest {forest!r}: it may have been built again")
-    head = page.ask("forests", forest=forest).records()[0]
+    head = heads[0]
     page.heading(f"{head['level']}: {head['name']}")
     page.tiles(
         {
@@ -149,13 +150,19 @@ def _forest(page: Page, forest: str) -> None:
             "all successes are nearly alike: a low match says only that a run goes another "
             "way, not that the way is wrong"
         )
-    _references(page, references.records())
-    page.table(
-        references,
-        "references",
-        about="References of the forest with their weights",
-        bars=("weight",),
-    )
+    if references.rows:
+        _references(page, references.records())
+        page.table(
+            references,
+            "references",
+            about="References of the forest with their weights",
+            bars=("weight",),
+        )
+    elif head["imported"]:
+        page.soft(
+            "This forest came from a file: its references are no runs of this store. "
+            "`masgraph forest show` lists them."
+        )
     _beside(page, forest, head)
 
 
