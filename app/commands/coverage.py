@@ -15,8 +15,10 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.jobs import Selection
 from app.output import print_json, print_table, progress, say
 from graphstore.errors import InputError, NotFoundError, UsageError
+from graphstore.model import GraphKind
 
 if TYPE_CHECKING:
     from mining.coverage import Coverage
@@ -114,6 +116,9 @@ def coverage(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the curves into this SVG file.")
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
+    ] = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -150,6 +155,8 @@ def coverage(
         result = measure_coverage(graphs, configuration, workers=workers, progress=reporter)
     if plot is not None:
         _draw(result, plot)
+    if not dry_run:
+        _save(result, store, kind, Selection(dataset, method, task), quiet=quiet)
     if json:
         print_json(result.to_dict())
         return
@@ -158,6 +165,30 @@ def coverage(
         _say_what_is_missing(result)
         if plot is not None:
             say(f"Plot: {plot}")
+
+
+def _save(
+    result: "Coverage",
+    store: str | None,
+    kind: GraphKind,
+    selection: Selection,
+    *,
+    quiet: bool,
+) -> None:
+    """Keeps a result as a report; the store was closed while it was computed."""
+    from app.stored_reports import save_report
+
+    document = result.to_dict()
+    with opened(store, must_exist=True, quiet=quiet) as graph_store:
+        save_report(
+            graph_store,
+            "coverage",
+            f"Coverage of {len(result.split.held_out):,} held-out tasks ({kind}s)",
+            {"kind": kind, "configuration": document["configuration"]},
+            document,
+            selection=selection,
+            runs=len(result.split.held_out) + len(result.split.mining),
+        )
 
 
 def _draw(result: "Coverage", path: Path) -> None:

@@ -113,6 +113,7 @@ def _reports(store: "GraphStore", reporter: "Reporter") -> None:
     )
     communication_jobs.communication(store, progress=reporter)
     intervention_jobs.execution(store, progress=reporter)
+    intervention_jobs.predict(store, progress=reporter)
     perturbation_jobs.assess_suitability(store, progress=reporter)
     perturbation_jobs.perturb_graphs(
         store,

@@ -3,6 +3,9 @@ import xml.etree.ElementTree
 
 import pytest
 
+from app.stored_reports import read_report, report_heads
+from graphstore.store import open_store
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -156,3 +159,15 @@ def test_bad_usage_is_one_sentence(masgraph, store, options, message):
 
 def test_a_store_is_needed(masgraph):
     assert masgraph("coverage").code == 3
+
+
+def test_coverage_is_kept_as_a_report(masgraph, store):
+    assert masgraph("coverage", *OPTIONS, "--dry-run").code == 0
+    with open_store(str(store), read_only=True) as opened:
+        assert report_heads(opened) == []
+    assert masgraph("coverage", *OPTIONS).code == 0
+    shown = masgraph("coverage", *OPTIONS, "--json").json()
+    with open_store(str(store), read_only=True) as opened:
+        (head,) = report_heads(opened, "coverage")
+        assert (head.runs, head.name) == (5, "Coverage of 2 held-out tasks (decompositions)")
+        assert read_report(opened, head.report).document["curve"] == shown["curve"]

@@ -193,7 +193,7 @@ def test_options_that_make_no_sense(name, options):
 
 def test_a_missing_extra_names_its_command(monkeypatch):
     def missing(name):
-        raise ImportError(name)
+        raise ModuleNotFoundError(name)
 
     monkeypatch.setattr("analytics.similarity.gromov.importlib.import_module", missing)
     with pytest.raises(MissingExtraError, match=r"pip install 'masgraph\[ot\]'"):
