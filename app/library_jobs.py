@@ -3,7 +3,7 @@
 import gzip
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mining.library import Library, LibraryConfiguration
     from mining.library_mining import MinedLibrary
     from mining.significance import NullModelConfiguration, Significance
+    from mining.subtask_types import SubtaskTypeConfiguration
     from mining.workers import Workers
 
 LIBRARY_SUFFIXES = (".json", ".json.gz")
@@ -131,6 +132,7 @@ def library_configuration(
     labels: str | None = None,
     min_task_support: int = 1,
     min_graph_support: int = 1,
+    types: Sequence[int] = (),
 ) -> "LibraryConfiguration":
     """The configuration that a few options mean.
 
@@ -140,20 +142,26 @@ def library_configuration(
             default learned types for decompositions, role and kind for runs.
         min_task_support: Of motifs, rules and templates.
         min_graph_support: Of motifs and rules.
+        types: Numbers of learned types to choose from; the usual ones where empty.
 
     Raises:
-        UsageError: There are no such labels.
+        UsageError: There are no such labels, or numbers of types are given and none are
+            learned.
     """
     from mining.library import LibraryConfiguration
-    from mining.motifs import LABELS, MotifConfiguration
+    from mining.motifs import DEFAULT_LABELS, LABELS, MotifConfiguration
     from mining.rules import RuleConfiguration
     from mining.structures import StructureConfiguration
-    from mining.subtask_types import SubtaskTypeConfiguration
 
     if labels is not None and labels not in (LEARNED, *LABELS):
         known = ", ".join((LEARNED, *LABELS))
         raise UsageError(f"there are no labels {labels!r}: choose one of {known}")
     learned = labels == LEARNED or (labels is None and kind == "decomposition")
+    if types and not learned:
+        raise UsageError(
+            f"the labels {labels or DEFAULT_LABELS[kind]} are not learned, so there is no "
+            "number of types to choose: add  --labels types"
+        )
     return LibraryConfiguration(
         motifs=MotifConfiguration(
             labels=None if learned else labels,
@@ -165,8 +173,16 @@ def library_configuration(
             min_task_support=min_task_support, min_graph_support=min_graph_support
         ),
         structures=StructureConfiguration(min_task_support=min_task_support),
-        types=SubtaskTypeConfiguration() if learned else None,
+        types=_type_configuration(types) if learned else None,
     )
+
+
+def _type_configuration(numbers: Sequence[int]) -> "SubtaskTypeConfiguration":
+    from mining.subtask_types import SubtaskTypeConfiguration
+
+    if numbers:
+        return SubtaskTypeConfiguration(candidates=tuple(numbers))
+    return SubtaskTypeConfiguration()
 
 
 def library_id_of(
@@ -211,6 +227,8 @@ def library_summary(
             for reason in graph.skipped
         ],
         "types": len(local.types),
+        "types_at_upper_end": mined.types_at_upper_end,
+        "type_choices": [asdict(choice) for choice in mined.type_choices],
         "motifs": len(local.patterns),
         "dropped_motifs": motifs.dropped_motifs,
         "occurrences": sum(one.occurrences for one in local.patterns),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas
 
 FORMAT = "masgraph library"
-VERSION = 1
+VERSION = 2
 """Raised whenever a file of the older version could not be read as it stands."""
 
 

@@ -31,7 +31,7 @@ from mining.motifs import DEFAULT_LABELS, LABELS, LabelOf, default_labels, mine_
 from mining.rules import RuleLibrary, mine_rules
 from mining.structures import StructureCollector
 from mining.subtask_types import mine_subtask_types
-from mining.type_selection import Progress
+from mining.type_selection import Progress, TypeChoice
 from mining.workers import Workers
 
 
@@ -47,6 +47,8 @@ class MinedLibrary(ShortView):
         without_nodes: Ids of the graphs that have no nodes, sorted. These are no part of the
             library, and their tasks do not count: a description of an organization alone
             says nothing of how a task was divided.
+        type_choices: What each number of types that was tried is worth, ascending; empty
+            where types were not learned.
     """
 
     library: Library
@@ -54,6 +56,13 @@ class MinedLibrary(ShortView):
     rules: RuleLibrary
     leaf_types: Mapping[str, str]
     without_nodes: tuple[str, ...] = ()
+    type_choices: tuple[TypeChoice, ...] = ()
+
+    @property
+    def types_at_upper_end(self) -> bool:
+        """Whether the largest of several numbers of types was chosen."""
+        choices = self.type_choices
+        return len(choices) > 1 and len(self.library.local.types) == choices[-1].k
 
     def _in_short(self) -> str:
         return self.library._in_short()
@@ -111,6 +120,7 @@ def mine_library(
     """
     options = configuration or LibraryConfiguration()
     leaf_types: dict[str, str] = {}
+    choices: tuple[TypeChoice, ...] = ()
     without_nodes: list[str] = []
     graphs = _with_nodes(graphs, without_nodes)
     if options.types is not None and label_of is None:
@@ -120,6 +130,7 @@ def mine_library(
         )
         options = replace(options, motifs=replace(options.motifs, labels=learned.name))
         label_of = learned.type_of
+        choices = learned.choices
         types = {one.label: KnownType(one.name, one.medoid.id) for one in learned.types}
         leaf_types = {leaf.node: learned.types[leaf.type].label for leaf in learned.leaves}
     given = iter(graphs)
@@ -159,7 +170,9 @@ def mine_library(
         ),
         structures=structures,
     )
-    return MinedLibrary(library, motifs, rules, leaf_types, tuple(sorted(without_nodes)))
+    return MinedLibrary(
+        library, motifs, rules, leaf_types, tuple(sorted(without_nodes)), choices
+    )
 
 
 def _with_nodes(

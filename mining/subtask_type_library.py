@@ -33,7 +33,10 @@ class SubtaskTypeConfiguration:
         descriptors: How inputs, outputs and resources are described
             (:func:`mining.leaves.leaves_of`).
         candidates: Numbers of types to try; those above the number of leaves are passed over.
-            With one task only cohesion can choose, and the largest wins: name one then.
+            With one task only cohesion can choose.
+        chance_weight: How much of the cohesion that random medoids have is taken away; ours.
+            0 is the paper's rule, which nearly always takes the largest candidate
+            (:mod:`mining.type_selection`).
         instability_weight: lambda 1: what a full instability costs.
         low_support_weight: lambda 2: what it costs if no type has support.
         min_task_support: Tasks that a type must have leaves in.
@@ -51,8 +54,9 @@ class SubtaskTypeConfiguration:
     embedder: str = "tfidf"
     descriptors: Descriptors = "type"
     candidates: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 40)
-    instability_weight: float = 1.0
-    low_support_weight: float = 1.0
+    chance_weight: float = 1.0
+    instability_weight: float = 0.25
+    low_support_weight: float = 0.25
     min_task_support: int = 2
     refits: int | None = 10
     starts: int = 10
@@ -60,7 +64,7 @@ class SubtaskTypeConfiguration:
     solver: Literal["fasterpam", "alternate"] = "fasterpam"
     seed: int = 0
     max_leaves: int = 20_000
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
         if not self.candidates or min(self.candidates) < 1:
@@ -73,7 +77,7 @@ class SubtaskTypeConfiguration:
         for name in ("min_task_support", "starts", "refit_starts", "max_leaves"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be at least 1")
-        for name in ("instability_weight", "low_support_weight", "seed"):
+        for name in ("chance_weight", "instability_weight", "low_support_weight", "seed"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise UsageError(f"{name} must not be negative")
         if self.refits is not None and self.refits < 0:
@@ -199,6 +203,11 @@ class SubtaskTypes(TableView):
     def chosen(self) -> TypeChoice | None:
         """What the chosen number of types is worth; None without leaves."""
         return next((one for one in self.choices if one.k == len(self.types)), None)
+
+    @property
+    def is_at_upper_end(self) -> bool:
+        """Whether the largest of several candidates was chosen: more types may fit better."""
+        return len(self.choices) > 1 and len(self.types) == self.choices[-1].k
 
     def type_of(self, node: Node) -> str | None:
         """The label of a node's type; None for a node that was no leaf of these graphs."""

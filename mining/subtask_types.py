@@ -99,6 +99,7 @@ def mine_subtask_types(
         tasks,
         SelectionOptions(
             candidates=options.candidates,
+            chance_weight=options.chance_weight,
             instability_weight=options.instability_weight,
             low_support_weight=options.low_support_weight,
             min_task_support=options.min_task_support,

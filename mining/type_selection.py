@@ -1,6 +1,9 @@
-"""How many subtask types: cohesion, less instability, less low support.
+"""How many subtask types: cohesion beyond chance, less instability, less low support.
 
-Source: MAC-Bench, appendix F.1, "subtask types", last paragraph.
+Source: MAC-Bench, appendix F.1, "subtask types", last paragraph. The paper scores cohesion as
+it is. That rises with every type, and leaving out one task of many parts few pairs, so that
+the largest candidate wins wherever no type is rare. Ours takes away what as many leaves
+drawn at random would save; a weight of 0 for it gives the paper's rule.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +15,9 @@ from mining.workers import Workers
 
 Progress = Callable[[int, int], None]
 """Told how many fits are done, and of how many."""
+
+CHANCE_DRAWS = 100
+"""Random sets of medoids of which chance is the mean."""
 
 LARGE = 4e9
 """Entries of the matrix of distances that all starts read once, from which on a choice is
@@ -27,17 +33,20 @@ class TypeChoice:
         loss: Weighted sum of distances to the nearest medoid: every task weighs 1.
         cohesion: Share of the loss with one medoid that is saved, 0 to 1; 0 where nothing can
             be saved, since all leaves are alike.
+        chance: Cohesion with as many leaves drawn at random as medoids, by their weights: the
+            mean of :data:`CHANCE_DRAWS` draws, at least 0.
         instability: Share of the pairs of leaves of one type that a refit without one task
             parts, averaged over refits, 0 to 1. None where no refit could tell: there is one
             task only, or no two leaves of one type.
         low_support: Share of types with leaves of fewer tasks than the support asked for.
-        score: Cohesion less the weighted other two; an unknown instability counts 0.
+        score: Cohesion less the weighted other three; an unknown instability counts 0.
         refits: Number of refits that could tell.
     """
 
     k: int
     loss: float
     cohesion: float
+    chance: float
     instability: float | None
     low_support: float
     score: float
@@ -50,6 +59,7 @@ class SelectionOptions:
 
     Attributes:
         candidates: Numbers of types, ascending.
+        chance_weight: How much of the cohesion by chance is taken away.
         instability_weight: What a full instability costs.
         low_support_weight: What types without support cost, if all are.
         min_task_support: Tasks that a type needs.
@@ -61,6 +71,7 @@ class SelectionOptions:
     """
 
     candidates: tuple[int, ...]
+    chance_weight: float
     instability_weight: float
     low_support_weight: float
     min_task_support: int
@@ -180,17 +191,53 @@ def select_types(
                 parted.append(share)
         instability = sum(parted) / len(parted) if parted else None
         cohesion = max(0.0, 1 - fit.loss / single) if single > 0 else 0.0
+        chance = chance_cohesion(distances, weights, k, single, options.seed)
         low = _low_support(fit.labels, tasks, k, options.min_task_support)
         score = (
             cohesion
+            - options.chance_weight * chance
             - options.instability_weight * (instability or 0.0)
             - options.low_support_weight * low
         )
-        choices.append(TypeChoice(k, fit.loss, cohesion, instability, low, score, len(parted)))
+        choices.append(
+            TypeChoice(k, fit.loss, cohesion, chance, instability, low, score, len(parted))
+        )
         if best is None or score > best[0] + 1e-12:
             best = (score, fit)
     assert best is not None
     return best[1], tuple(choices)
+
+
+def chance_cohesion(
+    distances: Any, weights: Any, k: int, single: float, seed: int = 0
+) -> float:
+    """The cohesion that k leaves have as medoids which nobody chose.
+
+    Args:
+        distances: Shape (n, n).
+        weights: Shape (n,), positive: a leaf is drawn in proportion to its weight.
+        k: At least 1, at most n.
+        single: The loss with the best single medoid.
+        seed: For the draws.
+
+    Returns:
+        The mean share of ``single`` that is saved, 0 to 1; 0 where nothing can be saved, or
+        where the leaves drawn are on average worse than the best single one.
+    """
+    import numpy
+
+    if single <= 0:
+        return 0.0
+    generator = numpy.random.default_rng([seed, k])
+    share = weights / weights.sum()
+    losses = [
+        float(weights @ distances[drawn].min(axis=0).astype(numpy.float64))
+        for drawn in (
+            generator.choice(len(weights), k, replace=False, p=share)
+            for _ in range(CHANCE_DRAWS)
+        )
+    ]
+    return min(1.0, max(0.0, 1 - sum(losses) / (CHANCE_DRAWS * single)))
 
 
 def parted_pairs(before: Sequence[int], after: Sequence[int]) -> float | None:

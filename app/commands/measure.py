@@ -55,6 +55,15 @@ def mine(
             "(runs by default), role, kind or name.",
         ),
     ] = None,
+    types: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="K",
+            min=1,
+            help="Number of subtask types, where types are learned. Given again: numbers to "
+            "choose from.",
+        ),
+    ] = None,
     min_task_support: Annotated[
         int, typer.Option(min=1, help="Tasks in which a motif or rule must occur.")
     ] = 1,
@@ -119,7 +128,12 @@ def mine(
             )
         for one in kinds:
             configuration = library_jobs.library_configuration(
-                one, labels, min_task_support, min_graph_support
+                one,
+                labels,
+                min_task_support,
+                min_graph_support,
+                # Under --kind all they mean the decompositions, unless runs are typed too.
+                () if kind == "all" and one == "run" and labels != "types" else types or (),
             )
             with progress(f"mining {one}s", quiet=quiet or json) as reporter:
                 mined, beside_chance = library_jobs.mine_with_significance(
@@ -247,6 +261,11 @@ def print_library(summary: dict[str, Any]) -> None:
 
 
 def _say_what_is_left_out(motifs: "MotifLibrary", summary: dict[str, Any], top: int) -> None:
+    if summary["types_at_upper_end"]:
+        say(
+            f"{summary['types']:,} types are the most that were tried, so more may fit better: "
+            "--types K, once for each number to try."
+        )
     if len(motifs.motifs) > top:
         more = len(motifs.motifs) - top
         say(f"{more:,} more motifs: --top N, or  masgraph query motifs-by-support")

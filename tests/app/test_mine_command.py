@@ -93,6 +93,27 @@ def test_unknown_labels_are_told_all_that_are_known(masgraph, stored):
     assert "Library" not in masgraph("stats", "--json").json()["counts"]
 
 
+def test_the_number_of_types_can_be_asked_for(masgraph, stored):
+    words = ("search the web", "write a report", "deploy servers")
+    steps = [{"id": str(place), "name": name} for place, name in enumerate(words * 2)]
+    stored(run("r", "t", 6), *[plan(f"p{n}", f"t{n}", steps) for n in range(4)])
+    asked = masgraph("mine", "--kind", "decomposition", "--types", 3, "--json").json()
+    (library,) = asked["libraries"]
+    assert library["configuration"]["types"]["candidates"] == [3]
+    assert (library["summary"]["types"], library["summary"]["types_at_upper_end"]) == (3, False)
+    assert [one["k"] for one in library["summary"]["type_choices"]] == [3]
+    ranged = masgraph("mine", "--kind", "decomposition", "--types", 1, "--types", 2)
+    assert ranged.code == 0
+    assert "2 types are the most that were tried, so more may fit better" in ranged.err
+    both = masgraph("mine", "--types", 3, "--json").json()["libraries"]
+    assert [one["configuration"]["types"] is None for one in both] == [True, False]
+    refused = masgraph("mine", "--kind", "run", "--types", 3)
+    assert refused.code == 2
+    assert "there is no number of types to choose: add  --labels types" in refused.err
+    typed = masgraph("mine", "--kind", "run", "--labels", "types", "--types", 2)
+    assert typed.code == 0
+
+
 def test_an_empty_store_has_nothing_to_mine(masgraph, stored):
     stored(run("r", "t", 3))
     for arguments in (("--kind", "decomposition"), ("--task", "nothing")):

@@ -28,6 +28,42 @@ INTERFACES = (
 ORDER = ((0, 2), (1, 2), (2, 3), (2, 4), (3, 5), (4, 5))
 
 
+WORDED = (
+    "collect survey answers users forms interview",
+    "plot bar chart counts axis figure",
+    "translate text French language document glossary",
+    "deploy server cloud cluster container rollout",
+)
+"""Four types without a word in common."""
+
+
+def worded(seed: int, tasks: int = 40) -> tuple[list[CollaborationGraph], dict[str, int]]:
+    """Tasks of one or two diamonds; each leaf says four of the six words of its type.
+
+    So each type has fifteen wordings, which are a finer set of types: stable and supported,
+    but with less to tell them apart.
+    """
+    generator = numpy.random.default_rng(seed)
+    graphs: list[CollaborationGraph] = []
+    truth: dict[str, int] = {}
+    for task in range(tasks):
+        builder = GraphBuilder(
+            kind="decomposition", format="test", uri="test", content=f"{task}", record=f"{task}"
+        )
+        builder.set_task(f"worded task {task}")
+        for _ in range(int(generator.integers(1, 3))):
+            places = []
+            for words in WORDED:
+                chosen = generator.choice(words.split(), 4, replace=False)
+                places.append(builder.add("subtask", " ".join(chosen)))
+            for one, other in ((0, 1), (0, 2), (1, 3), (2, 3)):
+                builder.edge(places[one], places[other], "explicit")
+        graph = builder.build()
+        graphs.append(graph)
+        truth |= {node.id: place % 4 for place, node in enumerate(graph.nodes)}
+    return graphs, truth
+
+
 def planted(
     tasks: int, types: int, seed: int = 0, *, noise: int = 1, kind: str = "decomposition"
 ) -> tuple[list[CollaborationGraph], dict[str, int]]:

@@ -17,8 +17,8 @@ from mining.k_medoids import solve
 from mining.leaves import leaves_of
 from mining.motifs import MotifConfiguration, mine_motifs
 from mining.subtask_types import SubtaskTypeConfiguration, mine_subtask_types
-from mining.type_selection import parted_pairs
-from tests.mining.planted import planted
+from mining.type_selection import chance_cohesion, parted_pairs
+from tests.mining.planted import planted, worded
 
 
 def flat(
@@ -49,6 +49,49 @@ def test_planted_types_are_recovered_and_so_is_their_number(types, solver):
     assert found.chosen.low_support == 0
     assert found.chosen.k == types
     assert 0.4 < found.chosen.cohesion < 1
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_types_are_not_split_into_their_wordings(seed):
+    graphs, truth = worded(seed)
+    found = mine_subtask_types(graphs)
+    assert len(found.types) == 4
+    assert not found.is_at_upper_end
+    assert adjusted_rand_score(
+        [truth[leaf.node] for leaf in found.leaves], [leaf.type for leaf in found.leaves]
+    ) == pytest.approx(1)
+    assert [one.task_support for one in found.types] == [40] * 4
+    # The paper's rule does split them: nothing in it speaks against stable wordings.
+    paper = mine_subtask_types(
+        graphs,
+        SubtaskTypeConfiguration(chance_weight=0, instability_weight=1, low_support_weight=1),
+    )
+    assert len(paper.types) > 20
+
+
+def test_the_upper_end_of_the_candidates_is_noticed():
+    graphs, _ = worded(1)
+    cut = mine_subtask_types(graphs, SubtaskTypeConfiguration(candidates=(1, 2, 3)))
+    assert len(cut.types) == 3
+    assert cut.is_at_upper_end
+    asked = mine_subtask_types(graphs, SubtaskTypeConfiguration(candidates=(3,)))
+    assert not asked.is_at_upper_end
+
+
+def test_chance_is_the_mean_over_random_medoids():
+    # Every pair of points is drawn equally often.
+    distances = numpy.array([[0, 1, 3], [1, 0, 2], [3, 2, 0]], numpy.float32)
+    weights = numpy.ones(3)
+    pairs = [
+        float(distances[list(pair)].min(axis=0).sum())
+        for pair in itertools.combinations(range(3), 2)
+    ]
+    single = float(distances.sum(axis=1).min())
+    expected = 1 - numpy.mean(pairs) / single
+    assert chance_cohesion(distances, weights, 2, single) == pytest.approx(expected, abs=0.05)
+    assert chance_cohesion(distances, weights, 3, single) == 1
+    assert chance_cohesion(distances, weights, 1, single) == 0
+    assert chance_cohesion(numpy.zeros((3, 3)), weights, 1, 0.0) == 0
 
 
 def test_actions_of_runs_are_typed_likewise():
@@ -131,6 +174,7 @@ def test_every_candidate_is_scored_by_the_definition():
         refits=None,
         starts=30,
         refit_starts=30,
+        chance_weight=0.9,
         instability_weight=0.7,
         low_support_weight=0.3,
         min_task_support=3,
@@ -163,7 +207,10 @@ def test_every_candidate_is_scored_by_the_definition():
         ]
         assert choice.low_support == sum(count < 3 for count in support) / choice.k
         assert choice.score == pytest.approx(
-            choice.cohesion - 0.7 * choice.instability - 0.3 * choice.low_support
+            choice.cohesion
+            - 0.9 * choice.chance
+            - 0.7 * choice.instability
+            - 0.3 * choice.low_support
         )
     best = max(found.choices, key=lambda choice: choice.score)
     assert found.chosen == best
@@ -171,7 +218,7 @@ def test_every_candidate_is_scored_by_the_definition():
 
 def test_the_weights_of_the_penalties_decide():
     graphs, _ = planted(12, 6, seed=1, noise=4)
-    free = SubtaskTypeConfiguration(instability_weight=0, low_support_weight=0)
+    free = SubtaskTypeConfiguration(chance_weight=0, instability_weight=0, low_support_weight=0)
     most = mine_subtask_types(graphs, free)
     assert len(most.types) == 40
     strict = replace(free, low_support_weight=1, min_task_support=13)
@@ -359,6 +406,7 @@ def test_what_cannot_be_typed_is_refused():
         {"solver": "best"},
         {"starts": 0},
         {"refits": -1},
+        {"chance_weight": -0.1},
         {"instability_weight": -0.1},
         {"low_support_weight": float("nan")},
         {"seed": -1},
