@@ -61,8 +61,8 @@ class Alignment:
         lost_edges: Number of edges of the first graph that the second lacks.
         missing_edges: Number of edges of the second graph that the first lacks.
         cost: Number of edits: relabelled + extra + missing nodes, lost + missing edges.
-        similarity: 1 - cost / (all nodes + all edges of both), 0 to 1; None where neither
-            graph has a node.
+        similarity: 1 - cost / (all nodes + all edges of both), 0 to 1; None where one of
+            the graphs has no nodes.
         first_divergence: Index of the first action of the first graph that has no
             counterpart, or whose counterpart carries another label or consumes other
             outputs. None where no action does: then the first graph is the second one, or a
@@ -114,7 +114,7 @@ class AlignmentMeasure(Configured):
     rounds: int = ROUNDS
     dense_limit: int = DENSE_LIMIT
     window: int = WINDOW
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
         check_labels(self.labels)
@@ -152,10 +152,16 @@ class AlignmentMeasure(Configured):
         """Number of edits of the alignment of two prepared graphs."""
         return Pairing(one, other).cost(self.mapping(one, other))
 
+    def obstacle(self, prepared: Outline) -> str | None:
+        """Why the graph has no similarity, or None."""
+        return None if prepared.labels else "it has no nodes"
+
     def similarity(self, one: Outline, other: Outline) -> float | None:
-        """Of two prepared graphs, 0 to 1; None where neither has a node."""
+        """Of two prepared graphs, 0 to 1; None where one has no nodes."""
+        if not one.labels or not other.labels:
+            return None
         most = Pairing(one, other).size
-        return 1 - self.cost(one, other) / most if most else None
+        return 1 - self.cost(one, other) / most
 
     def matrix(
         self, ones: Sequence[Outline], others: Sequence[Outline] | None = None
@@ -210,6 +216,6 @@ class AlignmentMeasure(Configured):
             lost_edges=int((~kept).sum()),
             missing_edges=int(absent.sum()),
             cost=cost,
-            similarity=1 - cost / pairing.size if pairing.size else None,
+            similarity=1 - cost / pairing.size if len(here) and len(there) else None,
             first_divergence=int(differs.argmax()) if differs.any() else None,
         )

@@ -1,7 +1,7 @@
 """Graph edit distance: exact for small graphs, between two bounds for large ones."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from analytics.similarity import edit_kernel
 from analytics.similarity.alignment import DENSE_LIMIT, AlignmentMeasure
 from analytics.similarity.edit_cost import Pairing, branch_bound, counting_bound
+from analytics.similarity.isomorphism import isomorphism
 from analytics.similarity.matrices import pair_by_pair
 from analytics.similarity.measure import Configured
 from analytics.similarity.outline import DEFAULT_LABELS, Outline, check_labels, outline
@@ -55,9 +56,11 @@ class EditMeasure(Configured):
 
     Up to ``exact_limit`` nodes in the larger graph, a search finds the distance, unless it
     takes more than ``max_steps``. Beyond either, the distance is bounded: from above by the
-    alignment's cost, from below by labels and degrees (BRANCH), or in graphs of more than
-    600 nodes by sizes and labels. Where both bounds meet, they are exact. The similarity
-    rests on the upper bound, so it is never too high.
+    cost of the alignment, with contents as a guide and without, from below by labels and
+    degrees (BRANCH), or in graphs of more than 600 nodes by sizes and labels. Where both
+    bounds meet, they are exact. One graph numbered otherwise is looked for before
+    (:mod:`analytics.similarity.isomorphism`): its distance is 0. The similarity rests on the
+    upper bound, so it is never too high.
 
     Attributes:
         labels: How nodes are labelled (:data:`analytics.similarity.outline.LABELS`).
@@ -71,7 +74,7 @@ class EditMeasure(Configured):
     labels: str = DEFAULT_LABELS
     exact_limit: int = EXACT_LIMIT
     max_steps: int = MAX_STEPS
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
         check_labels(self.labels)
@@ -80,19 +83,25 @@ class EditMeasure(Configured):
                 raise UsageError(f"{name} must be at least 0, not {getattr(self, name)}")
 
     def prepare(self, graph: CollaborationGraph) -> Outline:
-        """Labels and edges; contents do not count."""
-        return outline(graph, self.labels)
+        """Labels and edges; contents cost nothing, and guide the alignment alone."""
+        return outline(graph, self.labels, contents=True)
 
     def distance(self, one: Outline, other: Outline) -> EditDistance:
         """The distance of two prepared graphs, or bounds of it."""
         if one.key > other.key:
             one, other = other, one
         pairing = Pairing(one, other)
+        if isomorphism(one, other, couplings=False) is not None:
+            return EditDistance(0, True, 0, 0)
         upper = AlignmentMeasure().cost(one, other)
         small = len(other.labels) <= self.exact_limit
         # The finer bound takes an assignment of all nodes; a search does without it.
         fine = one.labels and len(other.labels) <= DENSE_LIMIT and not small
         lower = branch_bound(pairing) if fine else counting_bound(pairing)
+        if lower < upper:
+            bare = [replace(graph, contents=None) for graph in (one, other)]
+            bare.sort(key=lambda graph: graph.key)
+            upper = min(upper, AlignmentMeasure().cost(*bare))
         if lower == upper:
             return EditDistance(upper, True, lower, upper)
         if small:
@@ -102,10 +111,16 @@ class EditMeasure(Configured):
             upper = value
         return EditDistance(upper, lower == upper, lower, upper)
 
+    def obstacle(self, prepared: Outline) -> str | None:
+        """Why the graph has no similarity, or None."""
+        return None if prepared.labels else "it has no nodes"
+
     def similarity(self, one: Outline, other: Outline) -> float | None:
-        """Of two prepared graphs, 0 to 1; None where neither has a node."""
+        """Of two prepared graphs, 0 to 1; None where one has no nodes."""
+        if not one.labels or not other.labels:
+            return None
         most = Pairing(one, other).size
-        return 1 - self.distance(one, other).value / most if most else None
+        return 1 - self.distance(one, other).value / most
 
     def matrix(
         self, ones: Sequence[Outline], others: Sequence[Outline] | None = None

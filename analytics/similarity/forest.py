@@ -97,7 +97,7 @@ class ForestMeasure(Configured):
     beta: float = BETA
     gamma: float = GAMMA
     labels: str = DEFAULT_LABELS
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
         check_labels(self.labels)
@@ -138,8 +138,14 @@ class ForestMeasure(Configured):
             ),
         )
 
+    def obstacle(self, prepared: ForestFeatures) -> str | None:
+        """Why the graph has no similarity, or None."""
+        return None if prepared.sizes[0] else "it has no nodes"
+
     def parts(self, one: ForestFeatures, other: ForestFeatures) -> ForestParts:
-        """The three parts for two prepared graphs."""
+        """The three parts for two prepared graphs; all None where one has no nodes."""
+        if not one.sizes[0] or not other.sizes[0]:
+            return ForestParts(None, None, None)
         return ForestParts(
             node=overlap(one.nodes, other.nodes, one.sizes[0] + other.sizes[0]),
             edge=overlap(one.edges, other.edges, one.sizes[1] + other.sizes[1]),
@@ -163,7 +169,7 @@ class ForestMeasure(Configured):
         return total / weights if weights else None
 
     def similarity(self, one: ForestFeatures, other: ForestFeatures) -> float | None:
-        """The sum for two prepared graphs, 0 to 1; None where neither has a node."""
+        """The sum for two prepared graphs, 0 to 1; None where one has no nodes."""
         parts = self.parts(one, other)
         return self.combine(parts.node, parts.edge, parts.topology)
 
@@ -219,6 +225,8 @@ class ForestMeasure(Configured):
             block = result[begin:end]
             block.fill(numpy.nan)
             numpy.divide(total, weights, out=block, where=weights > 0)
+        result[left[:, 0] == 0] = numpy.nan
+        result[:, right[:, 0] == 0] = numpy.nan
         return result
 
 
@@ -252,14 +260,22 @@ class ForestReferences:
         self._ratios = _Ratios([one.sizes for one in features])
         self._node_sums = [one.sizes[0] for one in features]
         self._edge_sums = [one.sizes[1] for one in features]
+        self._all_have_nodes = all(self._node_sums)
 
     def parts(self, one: ForestFeatures) -> tuple[list[float], list[float], list[float]]:
         """s_node, s_edge and s_topo for each reference; NaN where not defined."""
-        return (
+        found = (
             _overlaps(self._nodes.shared(one.nodes), one.sizes[0], self._node_sums),
             _overlaps(self._edges.shared(one.edges), one.sizes[1], self._edge_sums),
             self._ratios.mean(one.sizes),
         )
+        if one.sizes[0] and self._all_have_nodes:
+            return found
+        for values in found:
+            for place, nodes in enumerate(self._node_sums):
+                if not one.sizes[0] or not nodes:
+                    values[place] = math.nan
+        return found
 
 
 def _overlaps(shared: list[int], size: int, sizes: list[int]) -> list[float]:

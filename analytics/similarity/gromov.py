@@ -15,6 +15,7 @@ import numpy
 from numpy.typing import NDArray
 
 from analytics.similarity.alignment import AlignmentMeasure
+from analytics.similarity.isomorphism import isomorphism
 from analytics.similarity.matrices import pair_by_pair
 from analytics.similarity.measure import Configured
 from analytics.similarity.outline import DEFAULT_LABELS, Outline, check_labels, outline
@@ -41,8 +42,10 @@ class GromovMeasure(Configured):
 
     with d the number of edges or couplings between two nodes, in any direction; C is 1 where
     no path joins them. The cost lies between 0 and 1. The solver finds a local minimum; of
-    three starts (nothing known, the order of the nodes, the alignment) the best counts. A
-    graph of more than ``max_nodes`` nodes, or of none, has no similarity.
+    three starts (nothing known, the order of the nodes, the alignment) the best counts. One
+    graph numbered otherwise is known as such
+    (:mod:`analytics.similarity.isomorphism`). A graph of more than ``max_nodes`` nodes, or of
+    none, has no similarity.
 
     Attributes:
         alpha: Weight of structure, 0 to 1.
@@ -61,7 +64,7 @@ class GromovMeasure(Configured):
     labels: str = DEFAULT_LABELS
     max_nodes: int = MAX_NODES
     max_iterations: int = MAX_ITERATIONS
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
         check_labels(self.labels)
@@ -94,6 +97,8 @@ class GromovMeasure(Configured):
         )
         near, far = _structure(first), _structure(second)
         if not costs.diagonal().any() and numpy.array_equal(near, far):
+            return 1.0
+        if isomorphism(first, second) is not None:
             return 1.0
         least = min(self._cost(costs, near, far, plan) for plan in _plans(first, second))
         return 1 - math.sqrt(min(1.0, max(0.0, round(least, DIGITS))))

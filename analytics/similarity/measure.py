@@ -64,7 +64,7 @@ class SimilarityMeasure(Protocol):
     def similarity(self, one: Any, other: Any) -> float | None:
         """Of two prepared graphs: 0 to 1, symmetric, 1 for a graph with itself.
 
-        None where the measure is not defined, for example for graphs without nodes.
+        None where the measure is not defined: always where one of them has no nodes.
         """
 
     def matrix(
@@ -122,5 +122,42 @@ def measure_named(name: str, **options: Any) -> SimilarityMeasure:
             raise UsageError(
                 f"the measure {name} has no option {option!r}; it has {', '.join(known)}"
             )
+    for field in fields(made):
+        if field.name in options:
+            _check_option(name, field.name, options[field.name], field.default)
     result: SimilarityMeasure = made(**options)
     return result
+
+
+LARGEST = 2**53
+"""The largest whole number that an option takes: beyond it, floats have gaps."""
+
+
+def _check_option(measure: str, name: str, value: Any, default: Any) -> None:
+    """Refuses a value of another kind than the option's default.
+
+    Raises:
+        UsageError: It is of another kind, not finite, or names other definitions.
+    """
+    if name == "definitions":
+        if value != default:
+            raise UsageError(
+                f"the measure {measure} has the definitions {default!r} here, not {value!r}"
+            )
+    elif isinstance(default, float):
+        if not _is_number(value, int, float) or not abs(value) <= LARGEST:
+            raise UsageError(f"{name} must be a finite number, not {value!r}")
+    elif isinstance(default, int):
+        if not _is_number(value, int) or abs(value) > LARGEST:
+            raise UsageError(f"{name} must be a whole number, not {value!r}")
+    elif isinstance(default, str):
+        if not isinstance(value, str):
+            raise UsageError(f"{name} must be a name, not {value!r}")
+    elif isinstance(default, tuple) and (
+        not isinstance(value, (list, tuple)) or not all(_is_number(one, int) for one in value)
+    ):
+        raise UsageError(f"{name} must be a list of whole numbers, not {value!r}")
+
+
+def _is_number(value: Any, *kinds: type) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)

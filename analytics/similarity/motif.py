@@ -42,11 +42,13 @@ class MotifProfile:
     """How often each pattern occurs.
 
     Attributes:
+        nodes: Number of nodes.
         pairs: Joined pairs, by (label, relation, label).
         triples: Connected sets of three, by pattern; None where the search would take more
             than the measure's ``max_steps``.
     """
 
+    nodes: int
     pairs: Profile
     triples: Profile | None
 
@@ -59,7 +61,7 @@ class MotifMeasure(Configured):
     ``sum_x min(a(x), b(x)) / sum_x max(a(x), b(x))``; it is left out where neither graph has
     a pattern of it. A pattern is a set of nodes that edges or couplings join, with all
     relations among them (an induced subgraph), up to the order of its nodes. Two graphs in
-    which nothing is joined have no similarity.
+    which nothing is joined have no similarity, and a graph without nodes has none with any.
 
     Attributes:
         sizes: 2, 3 or both; put into ascending order.
@@ -74,7 +76,7 @@ class MotifMeasure(Configured):
     sizes: tuple[int, ...] = (2, 3)
     labels: str = DEFAULT_LABELS
     max_steps: int = MAX_TRIANGLE_STEPS
-    definitions: str = "1"
+    definitions: str = "2"
 
     def __post_init__(self) -> None:
         check_labels(self.labels)
@@ -95,18 +97,23 @@ class MotifMeasure(Configured):
                     pairs[_pair(seen.labels[one], relation, seen.labels[other])] += 1
         wanted = 3 in self.sizes
         return MotifProfile(
+            nodes=len(seen.labels),
             pairs=dict(pairs),
             triples=_triples(seen.labels, near, self.max_steps) if wanted else {},
         )
 
     def obstacle(self, prepared: MotifProfile) -> str | None:
         """Why the graph has no similarity, or None."""
+        if not prepared.nodes:
+            return "it has no nodes"
         if prepared.triples is None:
             return f"the search for its triangles would take more than {self.max_steps} steps"
         return None
 
     def similarity(self, one: MotifProfile, other: MotifProfile) -> float | None:
         """The mean over sizes, 0 to 1; None where nothing is joined or a search too long."""
+        if not one.nodes or not other.nodes:
+            return None
         found = []
         if 2 in self.sizes:
             total = sum(one.pairs.values()) + sum(other.pairs.values())
@@ -142,8 +149,8 @@ class MotifMeasure(Configured):
                 numpy.add(total, values, out=total, where=defined)
                 known += defined
             numpy.divide(total, known, out=block, where=known > 0)
-        result[[row.triples is None for row in ones]] = numpy.nan
-        result[:, [row.triples is None for row in columns]] = numpy.nan
+        result[[row.triples is None or not row.nodes for row in ones]] = numpy.nan
+        result[:, [row.triples is None or not row.nodes for row in columns]] = numpy.nan
         return result
 
 

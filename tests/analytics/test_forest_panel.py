@@ -224,7 +224,10 @@ def test_any_run_has_a_panel(graph):
     scorer = ForestScorer(forests_of(WAYS, ("all",)), WAYS)
     row = forest_row(graph, cosines=term_cosines, scorer=scorer)
     assert row.forest_level == "all"
-    assert 0 <= row.forest_match <= row.best_similarity <= 1
+    if graph.nodes:
+        assert 0 <= row.forest_match <= row.best_similarity <= 1
+    else:
+        assert row.forest_match is row.best_similarity is row.forest_match_percentile is None
     assert row.information_uptake is None or 0 <= row.information_uptake <= 1 + 1e-12
     plain = evaluate_graph(graph)
     assert row.density == plain.density
@@ -234,8 +237,12 @@ def test_any_run_has_a_panel(graph):
 def test_a_run_without_actions_has_nothing_to_compare():
     scorer = ForestScorer(forests_of(WAYS), WAYS)
     score = scorer.score(team_run("empty", ""))
-    # Its labels are none of theirs; its sizes are 0 beside theirs.
-    assert score.match == 0.0
+    # That is missing, and no low match: no diagnosis rests on it.
+    row = forest_row(team_run("empty", ""), scorer=scorer)
+    for found in (score.match, score.node_match, score.edge_match, score.topology_match):
+        assert found is None
+    assert (score.best_similarity, score.best_reference, score.percentile) == (None,) * 3
+    assert (row.forest_match, row.diagnosis) == (None, None)
     both = ForestScorer(forests_of(WAYS), [team_run("q", "")])
     assert both.score(team_run("empty", "")).match is None
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from analytics.similarity.alignment import AlignmentMeasure
 from analytics.similarity.edit import EditMeasure
 from analytics.similarity.edit_cost import Pairing, branch_bound, counting_bound
-from tests.analytics.similarity.drawing import random_graph, small_graphs
+from tests.analytics.similarity.drawing import drawn, random_graph, small_graphs
 
 EDIT, ALIGNMENT = EditMeasure(), AlignmentMeasure()
 
@@ -107,6 +107,30 @@ def test_large_graphs_get_bounds():
     same = EDIT.distance(EDIT.prepare(one), EDIT.prepare(one))
     assert same.exact
     assert same.value == 0
+
+
+def test_the_upper_bound_is_never_above_the_alignment():
+    generator = random.Random(13)
+    for _ in range(12):
+        graphs = []
+        for _ in range(2):
+            graph = random_graph(generator, 14, 0.3, roles=("solver",))
+            words = [generator.choice("abcde") for _ in graph.nodes]
+            graphs.append(worded(graph, words))
+        found = EDIT.distance(*map(EDIT.prepare, graphs))
+        assert found.upper <= ALIGNMENT.align(*graphs).cost
+        bare = [worded(graph, [None] * 14) for graph in graphs]
+        assert found.upper <= ALIGNMENT.align(*bare).cost
+
+
+def worded(graph, words):
+    """The same labels and edges with these contents."""
+    place = {node.id: node.index for node in graph.nodes}
+    return drawn(
+        [node.role for node in graph.nodes],
+        [(place[edge.source], place[edge.target]) for edge in graph.edges],
+        contents=words,
+    )
 
 
 def test_a_search_without_steps_gives_bounds():

@@ -13,7 +13,7 @@ import masgraph
 from analytics.similarity.compare import align, similarities, similarity
 from analytics.similarity.measure import MEASURES, measure_named
 from graphstore.errors import MissingExtraError, UsageError
-from tests.analytics.similarity.drawing import drawn, random_graph, renamed, reordered
+from tests.analytics.similarity.drawing import ROLES, drawn, random_graph, renamed, reordered
 from tests.strategies import graphs
 
 OWN = [
@@ -59,6 +59,19 @@ def test_ids_and_names_of_agents_say_nothing(name, data):
     assert measure.prepare(twin) == measure.prepare(graph)
     before = measure.similarity(measure.prepare(graph), measure.prepare(other))
     assert measure.similarity(measure.prepare(twin), measure.prepare(other)) == before
+
+
+@pytest.mark.parametrize("name", [name for name in OWN if "alignment" not in name.values])
+def test_a_large_graph_in_another_order_is_the_same(name):
+    generator = random.Random(12)
+    measure = measure_named(name)
+    for density in (0.03, 0.1, 0.3):
+        graph = random_graph(generator, 30, density, roles=ROLES[:2], couplings=0.03)
+        twin = reordered(graph, generator)
+        one, other = measure.prepare(graph), measure.prepare(twin)
+        assert one != other or name != "edit"
+        assert measure.similarity(one, other) == 1.0
+        assert measure.similarity(other, one) == 1.0
 
 
 @pytest.mark.parametrize("name", [*COUNTING, "edit"])
@@ -129,8 +142,14 @@ def test_bare_and_broken_runs(name):
     value = measure.similarity(alone, apart)
     assert value is not None
     assert value < 1
-    # What has nothing to compare is missing, or has nothing in common; it is never alike.
-    assert measure.similarity(nothing, apart) in (None, 0.0)
+    # What does nothing has no similarity; that is not the same as having nothing in common.
+    for one, other in ((nothing, apart), (apart, nothing), (alone, nothing)):
+        assert measure.similarity(one, other) is None
+        assert numpy.isnan(measure.matrix([one], [other])).all()
+    beside = measure.matrix([apart, nothing, apart], [nothing, apart])
+    assert numpy.isnan(beside).tolist() == [[True, False], [True, True], [True, False]]
+    assert measure.obstacle(nothing) == "it has no nodes"
+    assert measure.obstacle(apart) is None
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -184,11 +203,34 @@ def test_names_and_options():
         ("alignment", {"content": float("inf")}),
         ("alignment", {"window": 0}),
         ("edit", {"exact_limit": -1}),
+        ("forest", {"alpha": "x"}),
+        ("forest", {"alpha": 1e308, "beta": 1e308, "gamma": 1e308}),
+        ("forest", {"gamma": True}),
+        ("forest", {"beta": None}),
+        ("forest", {"definitions": 9}),
+        ("forest", {"labels": 3}),
+        ("wl", {"iterations": True}),
+        ("motif", {"sizes": 3}),
+        ("motif", {"sizes": ["x"]}),
+        ("alignment", {"dense_limit": "x"}),
+        ("alignment", {"content": "x"}),
+        ("alignment", {"rounds": 1.5}),
+        ("edit", {"exact_limit": "x"}),
+        ("edit", {"max_steps": "x"}),
+        ("edit", {"max_steps": 10**30}),
+        pytest.param("gromov", {"alpha": "x"}, marks=OWN[-1].marks),
     ],
 )
 def test_options_that_make_no_sense(name, options):
     with pytest.raises(UsageError):
         measure_named(name, **options)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_configuration_makes_its_measure_again(name):
+    values = measure_named(name).configuration
+    again = measure_named(values.pop("measure"), **values)
+    assert again.configuration_hash == measure_named(name).configuration_hash
 
 
 def test_a_missing_extra_names_its_command(monkeypatch):
