@@ -5,7 +5,6 @@ lost: a graph that goes out and comes back is equal to the first one. Python's p
 used nowhere.
 """
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from graphstore.errors import InputError
+from graphstore.exchange_xml import exact_texts, write_xml
 from graphstore.model import CollaborationGraph
 from graphstore.records import graph_from_rows, graph_rows
 from graphstore.rows import Row, Rows
@@ -154,14 +154,16 @@ def from_networkx(graph: "networkx.MultiDiGraph[str]") -> list[CollaborationGrap
         if label not in LABELS_BY_NAME:
             raise InputError(f"node {node} has no label that masgraph knows")
         labels[node] = label
-        known = {name: attributes[name] for name in attributes if name != "label"}
+        known = exact_texts({name: attributes[name] for name in attributes if name != "label"})
         rows.node(label, _typed(LABELS_BY_NAME[label].all_properties, {"id": node, **known}))
     for source, target, type_, attributes in graph.edges(data=True, keys=True):
         relation = attributes.get("relation") or attributes.get("type") or type_
         key = (relation, labels[source], labels[target])
         if key not in RELATIONS_BY_KEY:
             raise InputError(f"no relation {key[0]} joins {key[1]} and {key[2]}")
-        known = {name: attributes[name] for name in attributes if name not in ("type", "id")}
+        known = exact_texts(
+            {name: attributes[name] for name in attributes if name not in ("type", "id")}
+        )
         typed = _typed(RELATIONS_BY_KEY[key].properties, known)
         rows.relate(*key, {"source": source, "target": target, **typed})
     return split_rows(rows)
@@ -223,8 +225,9 @@ def write_file(
         graphs: One graph or several.
         path: The file; for ``parquet`` a folder with one file for each table.
         format: ``graphml``, ``gexf``, ``json`` (networkx's node-link form) or ``parquet``.
-            The first two are XML, which cannot hold most control characters: each becomes
-            U+FFFD there.
+            The first two are XML, which cannot hold most control characters: U+FFFD stands
+            for each there, and an attribute ``masgraph_exact`` holds the text for
+            :func:`read_file`.
 
     Raises:
         InputError: The format is not known, or the path cannot be written.
@@ -240,7 +243,7 @@ def write_file(
         if format == "json":
             target.write_bytes(_node_link(to_networkx(graphs)))
         elif format in ("graphml", "gexf"):
-            _write_xml(to_networkx(graphs), target, format)
+            write_xml(to_networkx(graphs), target, format)
         else:
             raise InputError(
                 f"cannot write {format!r}: choose one of {', '.join(FILE_FORMATS)}"
@@ -295,42 +298,6 @@ def _node_link(graph: "networkx.MultiDiGraph[str]") -> bytes:
 
     value = networkx.node_link_data(graph, edges="edges")
     return msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=1)
-
-
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""Characters that XML 1.0 cannot hold, not even escaped."""
-
-
-def _write_xml(graph: "networkx.MultiDiGraph[str]", path: Path, format: str) -> None:
-    """XML forms take scalars only: lists go as JSON text, datetimes as ISO text."""
-    import networkx
-
-    plain = graph.copy()
-    for _, attributes in plain.nodes(data=True):
-        attributes.update(_scalars(attributes))
-    for _, _, attributes in plain.edges(data=True):
-        attributes.update(_scalars(attributes))
-    if format == "graphml":
-        networkx.write_graphml(plain, path, named_key_ids=True)
-    else:
-        for node, attributes in plain.nodes(data=True):
-            attributes["label"] = attributes["label"] or node
-        for _, _, relation, attributes in plain.edges(data=True, keys=True):
-            # GEXF has a meaning of its own for an edge's type.
-            attributes["relation"] = relation
-        networkx.write_gexf(plain, path)
-
-
-def _scalars(attributes: dict[str, Any]) -> dict[str, Any]:
-    changed: dict[str, Any] = {}
-    for name, value in attributes.items():
-        if isinstance(value, list):
-            changed[name] = msgspec.json.encode(value).decode()
-        elif hasattr(value, "isoformat"):
-            changed[name] = value.isoformat()
-        elif isinstance(value, str) and _NOT_XML.search(value):
-            changed[name] = _NOT_XML.sub("\ufffd", value)
-    return changed
 
 
 def _typed(properties: tuple[Property, ...], row: dict[str, Any]) -> Row:

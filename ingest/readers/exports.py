@@ -108,7 +108,11 @@ class _XmlReader(ABC):
         "yes",
         "yes",
         "yes",
-        (*_NOTES, "XML cannot hold most control characters: they are U+FFFD there."),
+        (
+            *_NOTES,
+            "XML cannot hold most control characters: U+FFFD stands for them there, and the "
+            "attribute `masgraph_exact` holds such texts as they are, for reading them again.",
+        ),
     )
     _root: bytes
     _name: str

@@ -3,6 +3,7 @@ import pytest
 from graphstore import exchange
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
+from graphstore.exchange_xml import exact_texts
 from tests.graphstore.test_records import make_run
 
 
@@ -70,5 +71,40 @@ def test_control_characters_leave_xml_well_formed(tmp_path, format):
     builder.add("agent_message", "a", content="red \x1b[31m and \x00 and \ufffe, tab\t kept")
     graph = builder.build()
     exchange.write_file(graph, tmp_path / "out", format)
-    (back,) = exchange.read_file(tmp_path / "out", format)
-    assert back.nodes[0].content == "red \ufffd[31m and \ufffd and \ufffd, tab\t kept"
+    text = (tmp_path / "out").read_text(encoding="utf-8")
+    assert "red \ufffd[31m and \ufffd and \ufffd, tab" in text
+    assert exchange.read_file(tmp_path / "out", format) == [graph]
+    # Who edits the text that is shown means it.
+    (tmp_path / "out").write_text(text.replace("red \ufffd", "blue \ufffd"), encoding="utf-8")
+    (edited,) = exchange.read_file(tmp_path / "out", format)
+    assert edited.nodes[0].content == "blue \ufffd[31m and \ufffd and \ufffd, tab\t kept"
+
+
+@pytest.mark.parametrize("held", ["nothing", "[1]", '{"content": 3}'])
+def test_exact_texts_that_are_none_are_refused(held):
+    with pytest.raises(InputError, match="masgraph_exact does not hold texts"):
+        exact_texts({"content": "x", "masgraph_exact": held})
+
+
+@pytest.mark.parametrize("format", exchange.FILE_FORMATS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\r\nb",
+        "\r",
+        "a\rb\n\r\n",
+        " \t\r x ",
+        "&#13; <b>\r</b>",
+        "\x1b[0m\r\n\ufffd\x00",
+        "\x85\u2028",
+    ],
+)
+def test_every_text_comes_back(tmp_path, format, text):
+    builder = GraphBuilder(kind="run", format="test", uri="c.json", content="z")
+    builder.set_task(f"task {text}.")
+    first = builder.add("agent_message", "a", content=f"begin{text}end")
+    second = builder.add("agent_message", "b", content=f"x{text}")
+    builder.edge(first, second, "explicit")
+    graph = builder.build()
+    exchange.write_file(graph, tmp_path / "out", format)
+    assert exchange.read_file(tmp_path / "out", format) == [graph]
