@@ -14,7 +14,7 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
-from app.output import print_json, print_mapping, progress, say
+from app.output import check_writable, print_json, print_mapping, progress, say
 from graphstore.model import GraphKind
 
 
@@ -66,6 +66,7 @@ def train(
         epochs=epochs,
         seed=seed,
     )
+    check_writable(output)
     with (
         opened(store, read_only=True, quiet=quiet) as graph_store,
         progress("training", quiet=quiet or json) as reporter,

@@ -15,7 +15,7 @@ from app.commands.options import (
     opened,
 )
 from app.output import print_json, print_table, progress, say
-from graphstore.errors import NotFoundError
+from graphstore.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from analytics.forest_panel import ForestEvaluation
@@ -103,6 +103,8 @@ def evaluate(
     from app import jobs
     from app.similarity_options import load_embedding
 
+    if no_forests and forests is not None:
+        raise UsageError("--forests names what --no-forests leaves out: give one of them")
     configuration = PanelConfiguration(**({"projection": projection} if projection else {}))  # type: ignore[arg-type]
     selection = jobs.Selection(dataset, method, task)
     if embedding is not None:
@@ -132,6 +134,11 @@ def evaluate(
         print_by_method(result)
     if not quiet:
         _say_what_is_missing(result)
+        if forest_level and not no_forests and not result.compared:
+            say(
+                f"No run has a forest of the level {' or '.join(forest_level)}: make it with  "
+                "masgraph forest build " + " ".join(f"--level {one}" for one in forest_level)
+            )
 
 
 def _print_by_run(result: "ForestEvaluation") -> None:

@@ -16,7 +16,7 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
-from app.output import print_json, print_table, progress, say
+from app.output import check_writable, print_json, print_table, progress, say
 from graphstore.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -122,6 +122,8 @@ def perturb(
 
     if plot is not None and plot.suffix.lower() != ".svg":
         raise UsageError(f"plots are drawn as SVG: {plot} should end in .svg")
+    if plot is not None:
+        check_writable(plot)
     names = measure or (() if embedding is not None else DEFAULT_MEASURES)
     measures = measures_from(names, embedding=embedding, labels=labels)
     metrics = tuple(metric) if metric else DEFAULT_METRICS

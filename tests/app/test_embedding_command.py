@@ -32,6 +32,14 @@ def test_show_says_how_a_model_was_trained(masgraph):
     assert HASH in masgraph("embedding", "show", MODEL).out
 
 
+def test_where_a_model_cannot_go_is_said_before_it_is_trained(masgraph, store, tmp_path):
+    done = masgraph("embedding", "train", "-o", "no/model.json")
+    assert done.code == 2
+    assert "no/model.json: cannot be written: there is no folder no" in done.err
+    done = masgraph("embedding", "train", "-o", tmp_path)
+    assert "cannot be written: it is a folder" in done.err
+
+
 def test_a_file_is_written_as_it_was_read(tmp_path):
     save_embedding(load_embedding(MODEL), tmp_path / "copy.json")
     assert (tmp_path / "copy.json").read_bytes() == MODEL.read_bytes()

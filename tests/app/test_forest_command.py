@@ -97,6 +97,19 @@ def test_options_reach_the_configuration(filled):
         (("build", "--level", "x"), "there is no level 'x'"),
         (("build", "--weights", "x"), "there are no weights 'x'"),
         (("build", "--dataset", "x"), "no graph matches"),
+        (("build", "--method", "nope"), "no graph matches"),
+        (("build", "--option", "alpha=x"), "alpha must be a finite number, not 'x'"),
+        (("build", "--option", "alpha=1e400"), "alpha must be a finite number"),
+        (("build", "--option", "gamma=true"), "gamma must be a finite number, not True"),
+        (("build", "--option", "definitions=9"), "has the definitions '2' here, not 9"),
+        (
+            ("build", "--measure", "alignment", "--option", "dense_limit=x"),
+            "dense_limit must be a whole number, not 'x'",
+        ),
+        (
+            ("build", "--measure", "edit", "--option", "max_steps=x"),
+            "max_steps must be a whole number",
+        ),
         (("list",), "the store has no forests: make them with"),
         (("show", "t1"), "the store has no forests"),
         (("export", "f.json"), "the store has no forests"),
@@ -108,6 +121,8 @@ def test_what_cannot_be_done_is_one_sentence(filled, arguments, says):
     done = filled("forest", *arguments)
     assert done.code == 2
     assert says in done.err
+    # What fails leaves nothing behind.
+    assert "Report" not in filled("stats", "--json").json()["counts"]
 
 
 def test_names_that_do_not_tell_which(filled, tmp_path):
@@ -118,7 +133,12 @@ def test_names_that_do_not_tell_which(filled, tmp_path):
     assert "2 forests are called 't1': name one by its id" in filled("forest", "show", "t1").err
     assert "there is no forest 'x'" in filled("forest", "show", "x").err
     assert "there are no forests 'x'" in filled("forest", "diagnose", "--forests", "x").err
-    assert "f.txt" in filled("forest", "export", "f.txt").err
+    assert "f.txt: forests are saved as .json" in filled("forest", "export", "f.txt").err
+    both = filled("evaluate", "--forests", "x", "--no-forests")
+    assert both.code == 2
+    assert "give one of them" in both.err
+    said = filled("evaluate", "--forest-level", "decomposition", "--dry-run").err
+    assert "masgraph forest build --level decomposition" in said
     assert filled("evaluate", "--forest-level", "x").code == 2
     assert "there is no embedder" in filled("evaluate", "--embedder", "x").err
 

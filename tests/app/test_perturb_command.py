@@ -114,6 +114,8 @@ def test_bad_usage_is_one_sentence(masgraph, store, options, message):
     assert done.code == 2
     assert message in done.err
     assert done.out == ""
+    with open_store(str(store), read_only=True) as opened:
+        assert "Report" not in opened.counts()
 
 
 def test_a_store_is_needed(masgraph):
