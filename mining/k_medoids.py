@@ -51,8 +51,9 @@ def solve(
 
     By default (``auto``) four starts are made, and then starts that replace some medoids of
     the best solution so far, until ten in a row found nothing better or 100 were made
-    (:meth:`mining.k_medoids_search.MedoidSearch.until_calm`). With a number, so many starts
-    are made, each of its own.
+    (:meth:`mining.k_medoids_search.MedoidSearch.until_calm`); where there are few sets of k
+    points, all are tried instead, and the result is the optimum. With a number, so many
+    starts are made, each of its own.
 
     With ``fasterpam`` no single swap of a medoid lowers the result's loss; with
     ``alternate`` no reassignment and no better centre of a cluster does, as in MAC-Bench.
@@ -60,23 +61,29 @@ def solve(
     the matrix grows with n only. The number of threads does not change the result.
 
     Args:
-        distances: Shape (n, n), symmetric, float32 or float64; not checked.
+        distances: Shape (n, n), finite, not negative, float32 or float64 (others are
+            converted); symmetric, which is not checked.
         k: At least 1, at most the number of points with positive weight.
-        weights: Shape (n,), not negative; all 1 where None.
+        weights: Shape (n,), finite, not negative; all 1 where None.
         seed: One or more numbers, not negative: for the starts and the order of trying.
         starts: ``auto``, or how many; one for ``build``, and for medoids that are given.
         start: How starts are made, or the medoids to start from.
         solver: ``fasterpam``, ``alternate``, or ``scikit-learn-extra`` where that is
             installed (its ``pam`` from BUILD; equal weights only).
-        max_iterations: Rounds after which a start stops.
-        threads: How many starts run at once.
+        max_iterations: Rounds after which a start stops; at least 1.
+        threads: How many starts run at once; at least 1.
 
     Raises:
-        UsageError: The arguments do not fit together, or scikit-learn-extra is asked for and
-            not installed.
+        UsageError: An argument is none of these, the arguments do not fit together, or
+            scikit-learn-extra is asked for and not installed.
     """
-    matrix = numpy.ascontiguousarray(distances)
-    mass = numpy.ones(len(matrix)) if weights is None else numpy.asarray(weights, numpy.float64)
+    matrix = _checked_matrix(distances)
+    mass = _checked_weights(weights, len(matrix))
+    k = _whole("k", k, least=None)
+    max_iterations = _whole("max_iterations", max_iterations)
+    threads = _whole("threads", threads)
+    count = None if isinstance(starts, str) and starts == "auto" else _starts(starts)
+    seeds = _seeds(seed)
     candidates = int(numpy.count_nonzero(mass))
     if not 1 <= k <= candidates:
         raise UsageError(f"{k} medoids cannot be chosen from {candidates} points with a weight")
@@ -90,7 +97,7 @@ def solve(
         k,
         solver=solver,
         max_iterations=max_iterations,
-        seeds=[seed] if isinstance(seed, int) else list(seed),
+        seeds=seeds,
         threads=threads,
     )
     if not isinstance(start, str):
@@ -99,15 +106,63 @@ def solve(
         raise UsageError(f"there is no start {start!r}; choose one of {', '.join(STARTS)}")
     if start == "build" or k == 1:
         return search.from_starts(start, 1)
-    if starts == "auto":
-        return search.until_calm(start)
+    if count is None:
+        return search.of_all() if search.can_try_all else search.until_calm(start)
+    return search.from_starts(start, count)
+
+
+def _checked_matrix(distances: Any) -> Any:
+    try:
+        matrix = numpy.asarray(distances)
+        if matrix.dtype not in _FLOATS:
+            matrix = matrix.astype(numpy.float64)
+    except (TypeError, ValueError):
+        raise UsageError("the distances are no matrix of numbers") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise UsageError(f"distances of shape {matrix.shape} are not square")
+    # Neither comparison holds for a value that is no number.
+    if matrix.size and not (matrix.min() >= 0 and matrix.max() < numpy.inf):
+        raise UsageError("a distance is negative or not finite")
+    return numpy.ascontiguousarray(matrix)
+
+
+def _checked_weights(weights: Any, points: int) -> Any:
+    if weights is None:
+        return numpy.ones(points)
+    try:
+        mass = numpy.asarray(weights, numpy.float64)
+    except (TypeError, ValueError):
+        raise UsageError("the weights are no numbers") from None
+    if mass.shape != (points,):
+        raise UsageError(f"weights of shape {mass.shape} do not fit {points} points")
+    if points and not (mass.min() >= 0 and mass.max() < numpy.inf):
+        raise UsageError("a weight is negative or not finite")
+    return mass
+
+
+def _whole(name: str, value: Any, least: int | None = 1) -> int:
+    try:
+        number = index(value)
+    except TypeError:
+        raise UsageError(f"{name} must be a whole number, not {value!r}") from None
+    if least is not None and number < least:
+        raise UsageError(f"{name} must be at least {least}")
+    return number
+
+
+def _starts(starts: Any) -> int:
     try:
         count = index(starts)
     except TypeError:
         raise UsageError(f"starts is 'auto' or a number, not {starts!r}") from None
     if count < 1:
         raise UsageError("there must be at least one start")
-    return search.from_starts(start, count)
+    return count
+
+
+def _seeds(seed: Any) -> list[int]:
+    several = seed if isinstance(seed, Sequence) and not isinstance(seed, str) else [seed]
+    return [_whole("seed", one, least=0) for one in several]
 
 
 def _by_scikit_learn_extra(
@@ -192,7 +247,9 @@ class KMedoids(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
             X: Rows of features, or distances of shape (n, n) where precomputed.
             y: Ignored.
             sample_weight: Shape (n,), not negative; all 1 where None. A weight of 2 is the
-                same as the row given twice, 0 the same as the row left out.
+                same as the row given twice, 0 the same as the row left out. Clusters are
+                numbered in the order of their medoids' rows, so that rows in another order
+                number them otherwise.
 
         Raises:
             ValueError: X is no matrix of distances, or does not fit the parameters.
@@ -212,7 +269,7 @@ class KMedoids(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
             check_distances(X)
             distances = X
         else:
-            distances = pairwise_distances(X, metric=self.metric)
+            distances = _between_rows(X, self.metric)
         random = check_random_state(self.random_state)
         try:
             found = solve(
@@ -269,6 +326,22 @@ class KMedoids(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
 
 _FLOATS = [numpy.float64, numpy.float32]
+
+_DENSE = 1 << 27
+"""Entries up to which sparse rows are made dense for exact Euclidean distances: 1 GB."""
+
+
+def _between_rows(rows: Any, metric: Any) -> Any:
+    """Distances of all rows.
+
+    scikit-learn takes Euclidean ones from products, so that equal rows are some 1e-8 apart.
+    """
+    if metric != "euclidean" or rows.shape[0] * rows.shape[1] > _DENSE:
+        return pairwise_distances(rows, metric=metric)
+    from scipy.spatial.distance import cdist
+
+    dense = rows.toarray() if hasattr(rows, "toarray") else rows
+    return cdist(dense, dense)
 
 
 def check_distances(distances: Any) -> None:

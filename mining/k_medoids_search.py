@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import combinations, islice
+from math import comb
 from typing import Any
 
 import numpy
@@ -17,8 +19,14 @@ RELATIVE_GAIN = 1e-12
 FIRST_STARTS = 4
 """Starts of their own before the best solution is changed."""
 
+EXHAUSTIVE_WORK = 2_000_000
+"""Sets of medoids, times their size, times the points, up to which all sets are tried: some
+hundredths of a second."""
+
 CALM_STARTS = 10
 """Starts in a row without a better solution after which a search of its own accord ends."""
+
+_AT_ONCE = 1024
 
 MOST_STARTS = 100
 """Where it ends in any case."""
@@ -109,6 +117,25 @@ class MedoidSearch:
         """The best of so many starts, each of its own."""
         found = list(self._tried(range(count), lambda random: self._begin(start, random)))
         return _counted(min(found, key=lambda one: one.loss), count)
+
+    @property
+    def can_try_all(self) -> bool:
+        """Whether there are few sets of medoids."""
+        each = self.k * len(self.matrix)
+        return comb(len(self.candidates), self.k) * each <= EXHAUSTIVE_WORK
+
+    def of_all(self) -> MedoidSolution:
+        """The best of all sets of medoids, the first one in a tie: the optimum."""
+        sets = combinations(self.candidates.tolist(), self.k)
+        best: tuple[float, Any] = (numpy.inf, None)
+        while some := list(islice(sets, _AT_ONCE)):
+            tried = numpy.array(some)
+            near = self.matrix[tried].min(axis=1)
+            losses = near.astype(numpy.float64) @ self.weights
+            place = int(losses.argmin())
+            if best[1] is None or losses[place] < best[0] * (1 - RELATIVE_GAIN):
+                best = (float(losses[place]), tried[place])
+        return solution_of(self.matrix, self.weights, best[1], 1)
 
     def until_calm(self, start: str) -> MedoidSolution:
         """A few starts of their own, then starts that change the best so far.

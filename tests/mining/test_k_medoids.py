@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
@@ -350,3 +351,73 @@ def test_a_solution_always_fits_together(rows, data):
     to_own = distances[numpy.arange(len(rows)), found.medoids[found.labels]]
     assert to_own == pytest.approx(distances[:, found.medoids].min(axis=1))
     assert found.loss == pytest.approx(to_own.sum())
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_small_instances_get_the_optimum_whatever_the_distances(seed):
+    generator = numpy.random.default_rng([7, seed])
+    points, k = int(generator.integers(4, 13)), int(generator.integers(1, 5))
+    shape = (points, points)
+    distances = (
+        generator.integers(0, 3, shape).astype(float),
+        generator.random(shape),
+        numpy.exp(generator.normal(0, 4, shape)),
+    )[seed % 3]
+    distances = numpy.maximum(distances, distances.T)
+    numpy.fill_diagonal(distances, 0)
+    weights = numpy.exp(generator.normal(0, 3, points))
+    best = min(
+        slow_loss(distances, weights, medoids)
+        for medoids in itertools.combinations(range(points), k)
+    )
+    assert solve(distances, k, weights, seed=seed).loss == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"distances": numpy.full((5, 5), numpy.nan)}, "negative or not finite"),
+        ({"distances": numpy.full((5, 5), numpy.inf)}, "negative or not finite"),
+        ({"distances": -numpy.ones((5, 5))}, "negative or not finite"),
+        ({"distances": numpy.ones((3, 4))}, "are not square"),
+        ({"distances": numpy.ones(3)}, "are not square"),
+        ({"distances": [["a", "b"], ["b", "a"]]}, "no matrix of numbers"),
+        ({"weights": [-1, 1, 1, 1, 1]}, "a weight is negative or not finite"),
+        ({"weights": [numpy.nan, 1, 1, 1, 1]}, "a weight is negative or not finite"),
+        ({"weights": [numpy.inf, 1, 1, 1, 1]}, "a weight is negative or not finite"),
+        ({"weights": [1, 1]}, "do not fit 5 points"),
+        ({"weights": ["a"] * 5}, "the weights are no numbers"),
+        ({"k": 2.0}, "k must be a whole number, not 2.0"),
+        ({"k": None}, "k must be a whole number"),
+        ({"starts": 0, "k": 1}, "at least one start"),
+        ({"starts": "many"}, "starts is 'auto' or a number"),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"max_iterations": 0}, "max_iterations must be at least 1"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"seed": [0, 1.5]}, "seed must be a whole number"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(arguments, reason):
+    whole = {"distances": numpy.ones((5, 5)) - numpy.eye(5), "k": 2} | arguments
+    with pytest.raises(UsageError, match=reason):
+        solve(**whole)
+
+
+def test_distances_of_other_types_of_numbers_are_converted():
+    distances, weights, _ = random_instance(3, points=9)
+    for dtype in (numpy.float16, numpy.int64, object):
+        given = (distances * 8).round().astype(dtype)
+        found = solve(given, 3, weights)
+        assert found.loss == solve(given.astype(numpy.float64), 3, weights).loss
+
+
+def test_a_row_given_twice_is_exactly_a_weight_of_two():
+    generator = numpy.random.default_rng(4)
+    for _ in range(20):
+        rows = generator.random((12, 2)) + 1000
+        weights = generator.integers(1, 4, 12)
+        one = KMedoids(3, random_state=0).fit(rows, sample_weight=weights)
+        other = KMedoids(3, random_state=0).fit(rows.repeat(weights, axis=0))
+        assert one.inertia_ == pytest.approx(other.inertia_, rel=1e-13)
+        again = KMedoids(3, random_state=0).fit(csr_array(rows), sample_weight=weights)
+        assert again.inertia_ == one.inertia_
