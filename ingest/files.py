@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from glob import glob, has_magic
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from graphstore.errors import InputError
 from ingest.reader import SAMPLE_BYTES
@@ -191,6 +191,11 @@ class LocalFile:
                     line = line.removeprefix(_BYTE_ORDER_MARK)
                 if text := line.strip():
                     yield number, text
+                    continue
+                while blank := stream.blank_lines():
+                    number += blank.count(b"\n")
+                    if state is not None:
+                        state.update(blank)
         if state is not None:
             self._sha256 = state.hexdigest()
 
@@ -311,6 +316,14 @@ class LocalFile:
         return InputError(reason, file=self._uri)
 
 
+def _blank(stream: Any) -> int:
+    """How many of the bytes that a stream holds ready are whole lines of white space."""
+    if not hasattr(stream, "peek"):
+        return 0
+    ready: bytes = stream.peek(1)
+    return ready.rfind(b"\n", 0, len(ready) - len(ready.lstrip())) + 1
+
+
 class _Counted:
     """A stream that tells its file how far it was read."""
 
@@ -332,6 +345,10 @@ class _Counted:
         self._file._position += len(line)
         return line
 
+    def blank_lines(self) -> bytes:
+        """Passes whole lines of white space, as far as they are at hand."""
+        return self.read(_blank(self._stream))
+
 
 class _Guarded:
     """A decompressed stream that refuses to grow without end."""
@@ -346,6 +363,10 @@ class _Guarded:
 
     def readline(self, size: int = -1) -> bytes:
         return self._checked(self._stream.readline(size))
+
+    def blank_lines(self) -> bytes:
+        """Passes whole lines of white space, as far as they are at hand."""
+        return self.read(_blank(self._stream))
 
     def _checked(self, block: bytes) -> bytes:
         self._total += len(block)
@@ -447,6 +468,9 @@ def _walk(folder: str, above: set[str]) -> Iterator[LocalFile]:
             yield from _walk(entry.path, above | {real})
         elif is_taken:
             yield LocalFile(entry.path)
+        else:
+            # Nobody may be at a pipe's other end: only one that is named is waited for.
+            yield UnreadableFile(entry.path, "in a folder, pipes and devices are not read")
 
 
 def _nothing(name: str) -> str:

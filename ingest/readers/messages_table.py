@@ -32,7 +32,7 @@ from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import text_of
 from ingest.readers.exports import is_export_table
 from ingest.readers.naming import set_task_from_text
-from ingest.readers.table_mapping import Mapping, beside, places
+from ingest.readers.table_mapping import Mapping, beside, check_once, places
 from ingest.readers.table_rows import PARQUET, header_of, read_rows
 from ingest.readers.table_values import instant, names_in_json, plain
 
@@ -118,6 +118,7 @@ class MessagesTableReader:
         header, rows = read_rows(file)
         try:
             columns = places(header, mapping)
+            check_once(header, columns)
         except InputError as error:
             raise InputError(error.reason, file=file.uri) from error
         missing = [name for name in ("sender", "content") if name not in columns]
@@ -239,11 +240,21 @@ class _Run:
             for name in [*([sender] if sender else []), *(receivers or [])]:
                 if name not in self._agents:
                     self._add_agent(name, roles.get(name))
+        self._warn_of_short_rows()
         if "receiver" not in table.columns and self._mapping.missing_receiver == "nobody":
             self._builder.warn(_NO_RECEIVERS)
         for row, receivers in zip(self._rows, self._receivers, strict=True):
             self._add(row, receivers)
         self._set_task()
+
+    def _warn_of_short_rows(self) -> None:
+        width = len(self._table.header)
+        short = [row.place for row in self._rows if len(row.cells) < width]
+        if short:
+            self._builder.warn(
+                f"a row has fewer cells than the table has columns ({len(short):,} such rows, "
+                f"the first in {short[0]}): what it lacks is unknown"
+            )
 
     def _once(self, rows: list[_Row]) -> list[_Row]:
         """A row that stands again, with the same id and the same words, is no new message."""

@@ -24,6 +24,7 @@ table of a folder::
 A field that the mapping does not name keeps its known names.
 """
 
+import os
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -131,6 +132,28 @@ def places(header: list[str], mapping: Mapping) -> dict[str, int]:
     return found
 
 
+def check_once(header: list[str], columns: dict[str, int]) -> None:
+    """Refuses a table in which two columns have the name of one field.
+
+    Args:
+        header: The names of the table's columns.
+        columns: What :func:`places` found in it.
+
+    Raises:
+        InputError: There are two such columns.
+    """
+    plain = [_PLAIN.sub("", name.casefold()) for name in header]
+    for name, place in columns.items():
+        same = [
+            other
+            for other, text in enumerate(plain)
+            if header[other] == header[place] or (text and text == plain[place])
+        ]
+        if len(same) > 1:
+            called = " and ".join(f"column {one + 1}, {header[one]!r}," for one in same)
+            raise InputError(f"{called} could all hold the {name}: rename all but one")
+
+
 def beside(uri: str) -> Mapping:
     """The mapping that lies beside a table, an empty one where none does.
 
@@ -142,8 +165,10 @@ def beside(uri: str) -> Mapping:
     """
     for path in candidates(uri):
         try:
-            if not path.is_file():
+            if not os.path.lexists(path):
                 continue
+            if not path.is_file():
+                raise InputError("the mapping is no file", file=str(path))
             if path.stat().st_size > _LARGEST:
                 raise InputError("the mapping is larger than 1 MiB", file=str(path))
             return parse(path.read_text(encoding="utf-8"), str(path))
@@ -189,6 +214,14 @@ def parse(text: str, uri: str) -> Mapping:
             )
         if not isinstance(column, str):
             raise InputError(f"[columns] {name} must be a column's name", file=uri)
+    fields: dict[str, str] = {}
+    for name, column in columns.items():
+        if column in fields:
+            raise InputError(
+                f"[columns] gives the column {column!r} to both {fields[column]} and {name}",
+                file=uri,
+            )
+        fields[column] = name
     return Mapping(columns=columns, text=text, uri=uri, **_options(options, uri))
 
 

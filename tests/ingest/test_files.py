@@ -243,9 +243,48 @@ def test_a_pipe_is_spooled_and_a_device_is_refused(tmp_path):
         LocalFile("/dev/null").data()
 
 
-def test_pipes_inside_a_folder_are_left_out(folder):
+def test_pipes_inside_a_folder_are_not_waited_for_and_say_so(folder):
     os.mkfifo(folder / "pipe")
-    assert "pipe" not in names(find_files([folder]), folder)
+    (found,) = [file for file in find_files([folder]) if file.path.endswith("pipe")]
+    with pytest.raises(InputError, match="pipes and devices are not read"):
+        found.data()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_many_blank_lines_are_passed_and_counted(tmp_path, monkeypatch, packed):
+    monkeypatch.setattr(files, "KEPT_BYTES", 1_000)
+    blank = b"\n" * 50_000 + b" \t\r\n" * 30_000 + b"   "
+    content = b"first\n" + blank + b"second\n\nthird" + b"\n \n" * 20_000
+    path = tmp_path / "large"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    file = LocalFile(str(path))
+    expected = [
+        (number, line.strip())
+        for number, line in enumerate(content.split(b"\n"), 1)
+        if line.strip()
+    ]
+    asked = 0
+    read_line = files._Counted.readline if not packed else files._Guarded.readline
+
+    def counted(self, size=-1):
+        nonlocal asked
+        asked += 1
+        return read_line(self, size)
+
+    kind = files._Guarded if packed else files._Counted
+    monkeypatch.setattr(kind, "readline", counted)
+    assert list(file.lines()) == expected
+    assert file.sha256 == hashlib.sha256(content).hexdigest()
+    assert asked < 1_000
+
+
+def test_blank_lines_count_where_gzip_grows_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "KEPT_BYTES", 1_000)
+    monkeypatch.setattr(files, "BOMB_BYTES", 1_000_000)
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(gzip.compress(b"{}\n" + b"\n" * 30_000_000, 9))
+    with pytest.raises(InputError, match="times its size"):
+        list(LocalFile(str(path)).lines())
 
 
 def test_a_name_that_is_no_unicode_is_shown_with_replacements(tmp_path):

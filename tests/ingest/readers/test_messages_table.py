@@ -1,5 +1,6 @@
 """Tables of messages: CSV and Parquet, known names and mapped ones."""
 
+import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -174,6 +175,38 @@ def test_repeated_ids_answers_kinds_and_extra_cells():
     assert len(graph.source.warnings) == 4
 
 
+def test_a_short_row_says_so():
+    graph = read_one(MESSAGES_TABLE, b"sender,receiver,message\na,b,x\n1,b\n2,a\n")
+    assert contents(graph) == ["x", None, None]
+    (warning,) = [one for one in graph.source.warnings if "fewer cells" in one]
+    assert "(2 such rows, the first in line 3)" in warning
+
+
+@pytest.mark.parametrize(
+    ("header", "both"),
+    [
+        (b"sender,sender,receiver,message", "column 1, 'sender', and column 2, 'sender',"),
+        (b"sender,receiver,message,Sender", "column 1, 'sender', and column 4, 'Sender',"),
+    ],
+)
+def test_two_columns_of_one_name_are_refused(header, both):
+    with pytest.raises(InputError) as refused:
+        read_one(MESSAGES_TABLE, header + b"\na,b,c,d\n")
+    assert f"{both} could all hold the sender" in refused.value.reason
+
+
+def test_a_mapping_that_is_no_file_is_an_error(tmp_path):
+    table = tmp_path / "chat.csv"
+    table.write_text("sender,message,to\nanna,Hi,bert\n")
+    for make in (Path.mkdir, lambda path: os.mkfifo(path), lambda path: path.symlink_to("no")):
+        mapping = tmp_path / "chat.csv.mapping.toml"
+        make(mapping)
+        (rejection,) = paths_read(table)
+        assert (rejection.file, rejection.record) == (str(table), None)
+        assert f"{mapping} cannot be used: the mapping is no file" in rejection.reason
+        mapping.rmdir() if mapping.is_dir() else mapping.unlink()
+
+
 def test_no_row_is_lost():
     rows = sum(len(graph.nodes) for graph in read_all(MESSAGES_TABLE, STAGE))
     assert rows == len(pandas.read_csv(FOLDER / "stage.csv"))
@@ -275,6 +308,10 @@ def test_the_page_on_tables_as_it_stands(tmp_path):
         (b"[columns\n", "the mapping is no TOML"),
         (b"\xff\xfe", "the mapping is not UTF-8 text"),
         (b'[columns]\nwho = "a"\n', "unknown field 'who'"),
+        (
+            b'[columns]\nsender = "von"\ncontent = "von"\n',
+            "gives the column 'von' to both sender and content",
+        ),
         (b'[columns]\nsender = "nobody here"\n', "the column 'nobody here'"),
     ],
 )
