@@ -41,6 +41,32 @@ class LoadedForests(ShortView):
         )
 
 
+def with_graphs(
+    forests: "ForestSet", source: GraphStore | Sequence[CollaborationGraph]
+) -> LoadedForests:
+    """Forests that were just built, with the graphs that they were built from.
+
+    Args:
+        forests: As :func:`app.forest_notebook.build_forests` gives them.
+        source: A store or graphs: those that the forests name must be there.
+
+    Raises:
+        UsageError: One is missing.
+    """
+    wanted = {name for forest in forests.forests for name in forest.graph_ids}
+    if isinstance(source, Sequence):
+        found = {graph.id: graph for graph in source if graph.id in wanted}
+    else:
+        found = {graph.id: graph for graph in forest_graphs(source, forests)}
+    if len(found) < len(wanted):
+        raise UsageError(
+            f"{len(wanted) - len(found)} of the {len(wanted)} graphs that the forests hold are "
+            "not among those given: save the forests with the graphs that they were built "
+            "from (mg.save_forests), and load that file"
+        )
+    return LoadedForests(forests, tuple(found[name] for name in sorted(found)))
+
+
 def dump_forests(forests: "ForestSet", graphs: Sequence[CollaborationGraph]) -> bytes:
     """The file's bytes: the same forests and graphs give the same bytes.
 

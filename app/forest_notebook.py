@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app import diagnosis_jobs, forest_jobs
-from app.forest_files import LoadedForests
+from app.forest_files import LoadedForests, with_graphs
 from app.jobs import Selection
 from app.notebook import Source, need_source
 from graphstore.errors import UsageError
@@ -49,21 +49,26 @@ def build_forests(
 def diagnose(
     source: Source,
     *,
-    forests: "LoadedForests | str | None" = None,
+    forests: "LoadedForests | ForestSet | str | None" = None,
     levels: "Iterable[Level] | None" = None,
 ) -> "DiagnosisReport":
     """Whether runs failed by structure or content, and where they part from what works.
 
     Args:
         source: A store (open, or its path or URL), or graphs. A store is left as it is.
-        forests: Forests from a file, needed for plain graphs; or from a store the id of a
-            set, None for the only one.
+        forests: Forests from a file, or built from the same source: one of these is needed
+            for plain graphs; or from a store the id of a set, None for the only one.
         levels: Of the forests to use; all by default.
     """
     need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return diagnose(store, forests=forests, levels=levels)
+    from analytics.forest import ForestSet
+
+    if isinstance(forests, ForestSet):
+        source = list(source) if isinstance(source, Iterable) else source
+        forests = with_graphs(forests, source)
     if isinstance(forests, LoadedForests):
         from analytics.diagnosis_report import diagnose_runs
 
@@ -75,5 +80,8 @@ def diagnose(
             diagnosis_jobs.make_diagnostician(forests.forests, forests.graphs, levels),
         )
     if isinstance(source, Iterable):
-        raise UsageError("graphs without a store are compared with forests from a file")
+        raise UsageError(
+            "graphs without a store are compared with forests from a file, or with those that "
+            "mg.build_forests makes of them"
+        )
     return diagnosis_jobs.diagnose(source, forests=forests, levels=levels, save=False)

@@ -16,6 +16,7 @@ from graphstore.store import GraphStore, open_store
 if TYPE_CHECKING:
     import pandas
 
+    from analytics.forest import ForestSet
     from analytics.forest_panel import ForestEvaluation
     from analytics.panel import PanelConfiguration
     from app.forest_files import LoadedForests
@@ -135,7 +136,7 @@ def evaluate(
     source: Source,
     configuration: "PanelConfiguration | None" = None,
     *,
-    forests: "LoadedForests | str | bool | None" = None,
+    forests: "LoadedForests | ForestSet | str | bool | None" = None,
     embedder: str | None = "tfidf",
 ) -> "ForestEvaluation":
     """The structural panel of each run. A store is left as it is.
@@ -145,28 +146,36 @@ def evaluate(
             graphs are left out.
         configuration: The panel's options.
         forests: What runs are compared with: forests from a file
-            (:func:`app.forest_files.load_forests`), or from a store the id of a set; None
-            takes the only set that the store has, if any; False none.
+            (:func:`app.forest_files.load_forests`), forests that were built from the same
+            source (:func:`app.forest_notebook.build_forests`), or from a store the id of a
+            set; None takes the only set that the store has, if any; False none.
         embedder: Name of what embeds contents for information uptake; None leaves that out.
     """
+    from analytics.forest import ForestSet
     from analytics.forest_panel import (
         ForestScorer,
         evaluate_beside_forests,
         panel_configuration,
     )
-    from app.forest_files import LoadedForests
+    from app.forest_files import LoadedForests, with_graphs
     from app.forest_jobs import cosines_named
 
     need_source(source)
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return evaluate(store, configuration, forests=forests, embedder=embedder)
+    if isinstance(forests, ForestSet):
+        source = list(source) if isinstance(source, Iterable) else source
+        forests = with_graphs(forests, source)
     if isinstance(forests, LoadedForests):
         graphs = source if isinstance(source, Iterable) else source.graphs(kind="run")
         scorer = ForestScorer(forests.forests, forests.graphs)
     elif isinstance(source, Iterable):
         if forests:
-            raise UsageError("graphs without a store are compared with forests from a file")
+            raise UsageError(
+                "graphs without a store are compared with forests from a file, or with those "
+                "that mg.build_forests makes of them"
+            )
         graphs, scorer = source, None
     else:
         return jobs.evaluate(

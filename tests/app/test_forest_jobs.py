@@ -377,5 +377,14 @@ def test_from_a_notebook(tmp_path, exported):
     assert made.forests == loaded.forests.forests
     assert mg.build_forests(RUNS).forests == made.forests
     assert mg.diagnose(path).rows == mg.diagnose(RUNS, forests=loaded).rows
+    built = mg.build_forests(RUNS)
+    for source in (path, RUNS, iter(RUNS)):
+        again = mg.evaluate(source, forests=built)
+        assert {row.run: row.forest_match for row in again.rows} == {
+            row.run: row.forest_match for row in found.rows
+        }
+    assert mg.diagnose(RUNS, forests=built).rows == mg.diagnose(path).rows
+    with pytest.raises(UsageError, match="of the 3 graphs that the forests hold are not among"):
+        mg.evaluate(RUNS[3:], forests=built)
     with pytest.raises(UsageError, match="forests from a file"):
         mg.evaluate(RUNS, forests=True)
