@@ -5,7 +5,7 @@ import random
 import msgspec
 import numpy
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.forest import (
@@ -159,6 +159,7 @@ teams = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(teams, st.integers(1, 5), st.sampled_from(["share", "equal"]), st.randoms())
 def test_no_graph_is_ever_compared_with_itself(drawn, references, weights, shuffled):
     graphs = [
@@ -207,6 +208,7 @@ def test_no_graph_is_ever_compared_with_itself(drawn, references, weights, shuff
             assert sum(weight for _, weight in left) == pytest.approx(1 - 1 / forest.considered)
 
 
+@settings(deadline=None)
 @given(teams, st.integers(1, 4))
 def test_other_ids_give_the_same_forest(drawn, references):
     def made(prefix):
