@@ -29,6 +29,7 @@ from analytics.uncertainty import Uncertainty, from_seeds, from_task_count
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.identity import configuration_hash
 from graphstore.model import CollaborationGraph
+from graphstore.short_view import TableView, counted
 
 if TYPE_CHECKING:
     import pandas
@@ -157,8 +158,8 @@ class ComparedPair:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class MethodComparison:
+@dataclass(frozen=True, repr=False)
+class MethodComparison(TableView):
     """Two methods, or many, side by side.
 
     Attributes:
@@ -183,6 +184,10 @@ class MethodComparison:
     def configuration_hash(self) -> str:
         """Hash of the configuration (16 hex digits)."""
         return self.configuration.hash
+
+    def _in_short(self) -> str:
+        comparisons = counted(len(self.pairs), "comparison")
+        return f"{counted(len(self.methods), 'method')}, {comparisons}"
 
     def conclusions(self) -> tuple[str, ...]:
         """Plain sentences: what each pair shows under each metric, and what it does not."""

@@ -23,6 +23,7 @@ from analytics.trajectory_report import (
     report_trajectories,
 )
 from graphstore.identity import configuration_hash
+from graphstore.short_view import TableView, runs_in_short
 
 if TYPE_CHECKING:
     import pandas
@@ -63,8 +64,8 @@ class AnalysisConfiguration:
         return configuration_hash(self)
 
 
-@dataclass(frozen=True, slots=True)
-class TrajectoryResult:
+@dataclass(frozen=True, repr=False)
+class TrajectoryResult(TableView):
     """Many runs, by method.
 
     Attributes:
@@ -87,6 +88,9 @@ class TrajectoryResult:
     def configuration_hash(self) -> str:
         """Hash of the configuration (16 hex digits)."""
         return self.configuration.hash
+
+    def _in_short(self) -> str:
+        return runs_in_short(self.report.trajectories)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """One line a method; see :func:`analytics.trajectory_report.methods_to_pandas`."""

@@ -209,6 +209,10 @@ def _verdict(proposal: Proposal, scorer: Scorer, instance: Any, told: str | None
     if proposal.value is None:
         return Verdict(None, proposal.valid, "the trace does not hold its text")
     verdict = _safely(scorer, proposal, scorer.score, instance)
+    if not isinstance(verdict, Verdict):
+        raise UsageError(
+            f"the scorer {scorer.name} gave {proposal.id} {type(verdict).__name__}, no Verdict"
+        )
     if verdict.score is not None and not math.isfinite(verdict.score):
         raise UsageError(f"the scorer {scorer.name} gave {proposal.id} {verdict.score}")
     return verdict

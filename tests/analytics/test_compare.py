@@ -251,6 +251,7 @@ def test_the_order_of_runs_does_not_matter():
     forward = compare_methods(runs, ["a", "b"], SCORES)
     assert forward.to_dict() == compare_methods(runs[::-1], ["a", "b"], SCORES).to_dict()
     assert forward.configuration_hash == SCORES.hash
+    assert repr(forward) == "<MethodComparison: 2 methods, 3 comparisons>"
     assert len(forward.to_pandas()) == 3
 
 

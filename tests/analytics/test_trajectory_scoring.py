@@ -230,6 +230,15 @@ def test_a_scorer_that_fails_is_told():
 # --- Scorers by name
 
 
+def test_a_scorer_that_gives_no_verdict_is_told():
+    class Silent(MapfScorer):
+        def score(self, instance, text):
+            return None
+
+    with pytest.raises(UsageError, match="NoneType, no Verdict"):
+        score_run(run_of([1], [1], 1), Silent(), room())
+
+
 def test_the_built_in_scorers_are_found():
     registry = default_scorers()
     assert list(registry.scorers())[: len(BUILT_IN)] == list(BUILT_IN)
