@@ -67,6 +67,11 @@ def query(
         )
     if out is not None and out.suffix not in OUTPUT_SUFFIXES:
         raise UsageError(f"--out takes a file that ends in {', '.join(OUTPUT_SUFFIXES)}")
+    if show and name is not None:
+        from graphstore.queries import saved_query
+
+        typer.echo(saved_query(name).cypher)
+        return
     text, parameters = _text_and_parameters(name, cypher, parameter or [])
     if show:
         typer.echo(text)

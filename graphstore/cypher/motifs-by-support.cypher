@@ -1,7 +1,7 @@
 // title: Motifs by support
 // question: Which patterns recur in the most tasks?
 // parameter: library: string = null -- only this library (its name or id)
-// parameter: scope: string = null -- only motifs of this scope
+// parameter: scope: string = null -- only motifs of this scope: run or decomposition
 // parameter: limit: integer = 20 -- rows at most
 // column: motif -- id of the motif
 // column: name -- its name

@@ -6,7 +6,7 @@
 // column: task -- name of the task
 // column: method -- name of the method
 // column: overlaps -- how many pairs of occurrences
-// column: nodes -- JSON: the indexes of the shared nodes
+// column: nodes -- JSON: for each set of shared nodes their indexes, each set once and at most 20 sets, so that there can be fewer than overlaps
 // column: rule -- id of the rule
 // key: rule, graph
 

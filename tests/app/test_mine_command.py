@@ -114,6 +114,26 @@ def test_the_number_of_types_can_be_asked_for(masgraph, stored):
     assert typed.code == 0
 
 
+def test_a_support_that_nothing_has_is_said(masgraph, stored):
+    stored(run("r", "t", 6))
+    done = masgraph("mine", "--kind", "run", "--min-task-support", 1000)
+    assert done.code == 0
+    assert "motifs has the support that was asked for: lower --min-task-support" in done.err
+
+
+@pytest.mark.parametrize("name", ["types-by-support", "rules-by-support", "motifs-by-support"])
+def test_rankings_tell_runs_from_decompositions(masgraph, stored, name):
+    stored(run("r", "t", 6), plan("p", "t", chain(6)))
+    assert masgraph("mine", "--labels", "types").code == 0
+
+    def scopes(*options):
+        rows = masgraph("query", name, "--json", "--rows", 999, "-p", "limit=999", *options)
+        return {row["scope"] for row in rows.json()["rows"]}
+
+    assert scopes() == {"run", "decomposition"}
+    assert scopes("-p", "scope=run") == {"run"}
+
+
 def test_an_empty_store_has_nothing_to_mine(masgraph, stored):
     stored(run("r", "t", 3))
     for arguments in (("--kind", "decomposition"), ("--task", "nothing")):
