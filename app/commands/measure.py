@@ -263,8 +263,8 @@ def print_library(summary: dict[str, Any]) -> None:
 def _say_what_is_left_out(motifs: "MotifLibrary", summary: dict[str, Any], top: int) -> None:
     if not motifs.motifs and motifs.dropped_motifs:
         say(
-            f"None of {motifs.dropped_motifs:,} motifs has the support that was asked for: lower "
-            "--min-task-support or --min-graph-support."
+            f"None of {motifs.dropped_motifs:,} motifs has the support that was asked for: "
+            "lower --min-task-support or --min-graph-support."
         )
     if summary["types_at_upper_end"]:
         say(

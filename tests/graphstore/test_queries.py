@@ -512,6 +512,7 @@ ANSWERS = {
             [
                 (
                     "two of a kind",
+                    "run",
                     3,
                     "[[0,1]]",
                     1,
@@ -524,6 +525,7 @@ ANSWERS = {
                 ),
                 (
                     "one in another",
+                    "decomposition",
                     3,
                     "[[0,0],[1,2]]",
                     1,
@@ -541,6 +543,7 @@ ANSWERS = {
             [
                 (
                     "one in another",
+                    "decomposition",
                     3,
                     "[[0,0],[1,2]]",
                     1,
@@ -554,6 +557,7 @@ ANSWERS = {
             ],
         ),
         ({"library": "another"}, []),
+        ({"scope": "run", "motif": "pattern 2"}, []),
     ],
     "run-transcript": [
         (
@@ -712,6 +716,7 @@ ANSWERS = {
             [
                 (
                     "T1",
+                    "decomposition",
                     "Parse",
                     2,
                     3,
@@ -722,10 +727,11 @@ ANSWERS = {
                     "type-1",
                     "library-1",
                 ),
-                ("T2", N, 1, 1, [], [], ["file"], [], "type-2", "library-1"),
+                ("T2", "decomposition", N, 1, 1, [], [], ["file"], [], "type-2", "library-1"),
             ],
         ),
         ({"library": "another"}, []),
+        ({"scope": "run"}, []),
     ],
     "unanswered-handoffs": [
         (
