@@ -41,7 +41,36 @@ WRONG_SECONDS = 1.0
 """How long a wrong password waits; wrong ones wait for each other."""
 
 MOST_FORM_BYTES = 4_096
-LOOPBACK_NAMES = frozenset(["localhost", "127.0.0.1", "::1"])
+
+_BROWSER_HEADERS = frozenset(
+    [
+        "accept",
+        "cache-control",
+        "connection",
+        "cookie",
+        "date",
+        "dnt",
+        "expect",
+        "from",
+        "host",
+        "keep-alive",
+        "origin",
+        "pragma",
+        "priority",
+        "proxy-connection",
+        "range",
+        "referer",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "upgrade-insecure-requests",
+        "user-agent",
+    ]
+)
+_BROWSER_HEADER_STARTS = ("accept-", "access-control-", "content-", "if-", "sec-")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 POLICY = "; ".join(
     (
@@ -116,15 +145,28 @@ def check_access(host: str, access: Access) -> None:
         access: What is asked of a request.
 
     Raises:
-        UsageError: Anybody could come in.
+        UsageError: Anybody could come in: nothing is asked for, or what every browser sends.
     """
-    if access.password is not None and not access.password:
+    if access.password is not None and not access.password.strip():
         raise UsageError("the password is empty: give one that is not")
+    if access.header is not None:
+        _check_header(access.header)
     if access.is_open and not is_loopback(host):
         raise UsageError(
             f"{host} can be reached from other machines: ask for a password "
             "(MASGRAPH_APP_PASSWORD, or --password-file FILE), or for a header that your proxy "
             "sets (--require-header NAME), or listen on 127.0.0.1"
+        )
+
+
+def _check_header(name: str) -> None:
+    if not _HEADER_NAME.fullmatch(name):
+        raise UsageError("--require-header takes NAME or NAME=VALUE")
+    lowered = name.lower()
+    if lowered in _BROWSER_HEADERS or lowered.startswith(_BROWSER_HEADER_STARTS):
+        raise UsageError(
+            f"every browser may send {name}: --require-header takes a header that only your "
+            "proxy sets, as X-Forwarded-User"
         )
 
 
@@ -150,7 +192,10 @@ class Gate:
         headers = _headers(scope)
         send = _with_headers(send, headers.get("host", ""))
         path = str(scope.get("path", ""))
-        if (scope["type"] == "http" and path == HEALTH_PATH) or self._lets_in(headers):
+        if scope["type"] == "websocket" and not _is_same_origin(headers):
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+        elif (scope["type"] == "http" and path == HEALTH_PATH) or self._lets_in(headers):
             await self._inner(scope, receive, send)
         elif scope["type"] == "websocket":
             await receive()
@@ -168,7 +213,8 @@ class Gate:
     def _lets_in(self, headers: Mapping[str, str]) -> bool:
         access = self._access
         if access.is_open:
-            return _host_name(headers.get("host", "")) in LOOPBACK_NAMES
+            # A loopback address is no name, so no other site's name can lead to it.
+            return is_loopback(_host_name(headers.get("host", "")))
         if access.header is not None:
             found = headers.get(access.header.lower(), "")
             if found and (
@@ -274,6 +320,28 @@ def _host_name(host: str) -> str:
         return ""
 
 
+def _is_same_origin(headers: Mapping[str, str]) -> bool:
+    """Whether a socket is opened by a page of this server, or by no browser at all.
+
+    Cookies are sent whatever the port, and a socket's answer can be read by any page that may
+    open it: the origin's name and port must be those that were asked for. A proxy that gives
+    the server another name says the browser's in ``X-Forwarded-Host``, which no page can set.
+    """
+    origin = headers.get("origin")
+    if origin is None:
+        return True
+    forwarded = headers.get("x-forwarded-host", "").partition(",")[0].strip()
+    try:
+        parts = urlsplit(origin)
+        usual = _PORTS.get(parts.scheme)
+        if usual is None or not parts.hostname:
+            return False
+        asked = urlsplit(f"//{forwarded or headers.get('host', '')}")
+        return (parts.hostname, parts.port or usual) == (asked.hostname, asked.port or usual)
+    except ValueError:
+        return False
+
+
 def _wants_page(headers: Mapping[str, str]) -> bool:
     return "text/html" in headers.get("accept", "")
 
@@ -295,7 +363,7 @@ def _local(address: str) -> str:
 def _refusal(access: Access) -> str:
     if access.is_open:
         return (
-            "this dashboard answers to localhost only: open http://localhost, or ask for a "
+            "this dashboard answers to this machine only: open http://localhost, or ask for a "
             "password (MASGRAPH_APP_PASSWORD) to give it another name"
         )
     return "this dashboard is open to requests through its proxy only"

@@ -69,9 +69,15 @@ def log_in(gate, password=SECRET, following="/runs?run=x"):
 
 def test_without_a_password_only_this_machines_names_are_let_in():
     gate = Gate(inner, Access())
-    for host in ("localhost:8501", "127.0.0.1", "[::1]:8501", "LOCALHOST"):
+    for host in ("localhost:8501", "127.0.0.1", "[::1]:8501", "LOCALHOST", "127.0.0.2:1"):
         assert ask(gate, host=host).is_in
-    for host in ("evil.example", "localhost.evil.example", "", "127.0.0.1.evil.example:80"):
+    for host in (
+        "evil.example",
+        "localhost.evil.example",
+        "",
+        "127.0.0.1.evil.example:80",
+        "10.0.0.1",
+    ):
         answer = ask(gate, host=host)
         assert answer.status == 403
         assert not answer.is_in
@@ -186,6 +192,50 @@ def test_other_machines_need_a_password_or_a_header():
         assert is_loopback(host)
     with pytest.raises(UsageError, match="empty"):
         check_access("127.0.0.1", Access(password=""))
+    with pytest.raises(UsageError, match="empty"):
+        check_access("0.0.0.0", Access(password=" \t"))
+
+
+def test_a_header_that_every_browser_sends_gates_nothing():
+    for name in ("Host", "user-agent", "Accept", "Accept-Language", "Sec-Fetch-Mode", "Cookie"):
+        with pytest.raises(UsageError, match="every browser"):
+            check_access("0.0.0.0", Access(header=name))
+        with pytest.raises(UsageError, match="every browser"):
+            check_access("127.0.0.1", Access(header=name, header_value="x"))
+    with pytest.raises(UsageError, match="NAME=VALUE"):
+        check_access("0.0.0.0", Access(header="X User"))
+    for name in ("X-Forwarded-User", "Remote-User", "X-Proxy-Key", "Authorization"):
+        check_access("0.0.0.0", Access(header=name))
+
+
+def test_sockets_are_for_pages_of_the_same_name_and_port():
+    gate = Gate(inner, Access())
+    for origin in (
+        "http://localhost:9999",
+        "http://127.0.0.1:1",
+        "http://127.0.0.1",
+        "http://localhost:8501",
+        "http://evil.example:8501",
+        "null",
+        "",
+        "http://[",
+        "http://127.0.0.1:x",
+    ):
+        assert not ask(gate, kind="websocket", origin=origin).is_in, origin
+    assert ask(gate, kind="websocket", origin="http://127.0.0.1:8501").is_in
+    assert ask(gate, kind="websocket").is_in
+    guarded = Gate(inner, Access(password=SECRET))
+    cookie = log_in(guarded).headers["set-cookie"].split(";")[0]
+    for origin, is_in in (("https://team.example", True), ("https://team.example:1", False)):
+        for name in ("host", "x-forwarded-host"):
+            answer = ask(
+                guarded,
+                kind="websocket",
+                cookie=cookie,
+                origin=origin,
+                **{name: "team.example"},
+            )
+            assert answer.is_in == is_in
 
 
 def test_the_command_refuses_in_one_sentence(masgraph, monkeypatch, tmp_path):
@@ -198,6 +248,9 @@ def test_the_command_refuses_in_one_sentence(masgraph, monkeypatch, tmp_path):
     assert done.code == 2
     assert "password" in done.err
     assert masgraph("app", "--require-header", "=x").code == 2
+    done = masgraph("app", "--host", "0.0.0.0", "--require-header", "Host")
+    assert done.code == 2
+    assert "every browser" in done.err
 
 
 def test_a_missing_extra_is_named(masgraph, monkeypatch):
