@@ -24,6 +24,8 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 demo: $(VENV)/.installed ## Example data into the embedded store; motifs, metrics and a report in ./demo
 	$(BIN)/masgraph demo --out $(DEMO)
 
+# One process loads more compiled packages here than anybody's program: room for all of them.
+test: export GLIBC_TUNABLES = glibc.rtld.optional_static_tls=16384
 test: $(VENV)/.installed-dev ## All tests; those of Neo4j and in a browser too, where these can be had
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
