@@ -22,7 +22,7 @@ import streamlit as st
 from app.dashboard import connection, figure, tables
 from app.dashboard.drawing import Figure
 from app.dashboard.settings import ROWS_A_PAGE
-from app.dashboard.text import escaped, plain
+from app.dashboard.text import JOINER, escaped, one_line, plain
 from graphstore.errors import MasgraphError
 from graphstore.rows import QueryResult
 
@@ -138,6 +138,7 @@ class Page:
         values = [*([any] if any is not None else []), *options]
         if not values:
             return None
+        self._say_what_is_not_here(label, name, values)
         found = st.selectbox(label, values, key=name, bind="query-params")
         return None if found == any and any is not None else found
 
@@ -150,6 +151,7 @@ class Page:
                 first. Words of the page itself, not of the store: they are Markdown.
             name: The query parameter.
         """
+        self._say_what_is_not_here(label, name, options)
         found = st.segmented_control(
             label,
             options,
@@ -161,6 +163,15 @@ class Page:
         )
         return str(found or options[0])
 
+    def _say_what_is_not_here(self, label: str, name: str, values: Sequence[str]) -> None:
+        """A stale address would else show something other than it says, without a word."""
+        given = self.value(name)
+        if given is not None and given not in values:
+            self.warn(
+                f"the address asks for {one_line(given, 80)!r} as {label!r}, which is not "
+                "here: another choice is shown"
+            )
+
     def search(self, label: str, name: str, *, hint: str = "") -> str | None:
         """A text, tied to a query parameter; None where it is empty."""
         found = st.text_input(label, key=name, bind="query-params", placeholder=hint)
@@ -168,6 +179,14 @@ class Page:
 
     def count(self, label: str, name: str, *, value: int, least: int, most: int) -> int:
         """A whole number, tied to a query parameter."""
+        given = self.value(name)
+        if given is not None and not (
+            given.isascii() and given.isdigit() and least <= int(given[:18]) <= most
+        ):
+            self.warn(
+                f"the address asks for {one_line(given, 40)} as {label!r}, which is none of "
+                f"{least:,} to {most:,}"
+            )
         return int(
             st.number_input(
                 label,
@@ -197,6 +216,8 @@ class Page:
         """
         pages = max(1, -(-total // size))
         if pages == 1:
+            if self.value(name) not in (None, "1"):
+                self.warn(f"the address asks for another page ({name}), but there is only one")
             return 0
         at = self.count(f"Page, of {pages:,}", name, value=1, least=1, most=pages)
         return (at - 1) * size
@@ -219,7 +240,12 @@ class Page:
 
     def heading(self, words: str) -> None:
         """A heading inside the page; stored texts are shown as they are."""
-        st.subheader(plain(words), anchor=False)
+        markdown = plain(words)
+        if JOINER in markdown:
+            # Nobody sees a joiner, but who copies a query from its heading would copy it too.
+            st.html(f"<h3>{escaped(words, 200)}</h3>")
+        else:
+            st.subheader(markdown, anchor=False)
 
     def say(self, sentence: str, *, command: str | None = None) -> None:
         """A sentence, and a command that can be copied."""
@@ -378,7 +404,11 @@ def note(sentence: str, *, command: str | None = None, kind: str = "info") -> No
         command: A command to copy, below it.
         kind: ``info``, ``empty``, ``warning`` or ``error``.
     """
-    words = escaped(sentence[:1].upper() + sentence[1:])
+    if kind == "error":
+        # It may begin with a path or a name, which stay as they are.
+        words = escaped(sentence.rstrip(" :\n"))
+    else:
+        words = escaped(sentence[:1].upper() + sentence[1:])
     ending = "" if words[-1:] in ".!?:;" else "."
     more = f"<br><code>{escaped(command)}</code>" if command else ""
     role = "alert" if kind == "error" else "status"
@@ -404,7 +434,7 @@ def shown(view: View, targets: Mapping[str, Any]) -> None:
         if os.environ.get("MASGRAPH_DEBUG"):
             traceback.print_exc()
         note(
-            f"an error of masgraph itself, not of yours: {type(error).__name__}: {error}. Set "
+            f"An error of masgraph itself, not of yours: {type(error).__name__}: {error}. Set "
             "MASGRAPH_DEBUG=1 to see on the server where it happened",
             kind="error",
         )

@@ -12,7 +12,7 @@ from app.output import show, visible
 
 _MARKUP = re.compile(r"([!-/:-@\[-`{-~])")
 _BREAKS = re.compile(r"\s+")
-_JOINER = "\u2060"
+JOINER = "\u2060"
 _LINKED = re.compile(r"(?i)(https?|ftp|mailto|xmpp|www|:|@)")
 
 
@@ -27,6 +27,16 @@ def one_line(value: Any, length: int = 80) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
+def counted(number: int, what: str) -> str:
+    """A number with the thing it counts: ``1 row``, ``2 rows``.
+
+    Args:
+        number: How many.
+        what: One of them; its plural ends in s.
+    """
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 def plain(value: Any, length: int = 200) -> str:
     """A text as Markdown that shows just that text: no emphasis, link, image or emoji.
 
@@ -37,7 +47,7 @@ def plain(value: Any, length: int = 200) -> str:
     text = _MARKUP.sub(r"\\\1", one_line(value, length))
     # What looks like an address, or like :smile:, is found after the escapes are read: a
     # joiner that nobody sees keeps it apart.
-    return _LINKED.sub(lambda found: found[0] + _JOINER, text)
+    return _LINKED.sub(lambda found: found[0] + JOINER, text)
 
 
 def escaped(value: Any, length: int | None = None) -> str:

@@ -11,7 +11,7 @@ from app.dashboard import connection
 from app.dashboard.page import Page
 from app.dashboard.pages import answers
 from app.dashboard.settings import current
-from app.dashboard.text import one_line
+from app.dashboard.text import counted, one_line
 from graphstore.errors import UsageError
 from graphstore.queries import SavedQuery, bind, saved_queries, saved_query
 from graphstore.rows import QueryResult
@@ -63,7 +63,8 @@ def show(page: Page) -> None:
     settings = current()
     page.soft(
         f"A query ends after {settings.console_seconds:g} seconds and gives at most "
-        f"{settings.console_rows:,} rows. It cannot write, read files or call procedures."
+        f"{settings.console_rows:,} rows. It cannot write or read files, and calls "
+        "only the procedures that describe the data, as db.labels()."
     )
     names = [saved.name for saved in saved_queries()]
     chosen = page.choose("Question", names, "query", any=OWN)
@@ -72,8 +73,15 @@ def show(page: Page) -> None:
         _ask(question)
     answered: Answered | None = st.session_state.get(ANSWER)
     if answered is None or answered.question.saved != chosen:
-        page.empty("nothing has been asked yet: choose a question, or write one, and press Ask")
+        if chosen is not None or st.session_state.get("cypher"):
+            page.empty("this has not been asked yet: press Ask")
+        else:
+            page.empty(
+                "nothing has been asked yet: choose a question, or write one, and press Ask"
+            )
     else:
+        if chosen is not None and _has_changed(saved_query(chosen), answered.question):
+            page.warn("the parameters have changed: press Ask to see what they give")
         _show_answer(page, answered)
     _history(page)
 
@@ -100,10 +108,24 @@ def _own() -> Question | None:
     return Question(text or "", parameters, None)
 
 
+def _given(saved: SavedQuery) -> dict[str, Any]:
+    """The parameters that the fields hold."""
+    fields = {one.name: st.session_state.get(f"p-{one.name}") for one in saved.parameters}
+    return {name: value for name, value in fields.items() if value}
+
+
+def _has_changed(saved: SavedQuery, question: Question) -> bool:
+    try:
+        return bind(saved, _given(saved)) != question.parameters
+    except UsageError:
+        return True
+
+
 def _saved(page: Page, saved: SavedQuery) -> Question | None:
     page.say(saved.question)
-    given: dict[str, Any] = {}
-    with st.form(f"saved-{saved.name}", enter_to_submit=False):
+    # No form: a form tells nothing of its fields before it is sent, and the page could not say
+    # that the answer below is one to other values.
+    with st.container(border=True):
         columns = st.columns(3)
         for place, parameter in enumerate(saved.parameters):
             if parameter.required:
@@ -113,15 +135,14 @@ def _saved(page: Page, saved: SavedQuery) -> Question | None:
             else:
                 hint = f"{parameter.default}"
             with columns[place % 3]:
-                value = st.text_input(
+                st.text_input(
                     f"{parameter.name}: {parameter.meaning}",
                     key=f"p-{parameter.name}",
                     bind="query-params",
                     placeholder=hint,
                 )
-            if value:
-                given[parameter.name] = value
-        is_asked = st.form_submit_button("Ask", type="primary")
+        is_asked = st.button("Ask", type="primary", key=f"ask-{saved.name}")
+    given = _given(saved)
     with st.expander("Its Cypher"):
         st.code(saved.cypher, language=None)
         st.button("Change it into my own", on_click=_take_over, kwargs={"cypher": saved.cypher})
@@ -160,7 +181,7 @@ def _ask(question: Question) -> None:
 
 def _show_answer(page: Page, answered: Answered) -> None:
     result = answered.result
-    page.heading(f"{len(result.rows):,} rows of {answered.question.words}")
+    page.heading(f"{counted(len(result.rows), 'row')} of {answered.question.words}")
     page.soft(f"In {answered.seconds:.2f} seconds.")
     if result.truncated:
         page.warn(f"there are more rows than {current().console_rows:,}: these are the first")
@@ -180,7 +201,7 @@ def _history(page: Page) -> None:
                     on_click=_again,
                     kwargs={"answered": one},
                 )
-                page.soft(f"{one.question.words}: {len(one.result.rows):,} rows")
+                page.soft(f"{one.question.words}: {counted(len(one.result.rows), 'row')}")
 
 
 def _again(answered: Answered) -> None:

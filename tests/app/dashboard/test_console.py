@@ -1,6 +1,7 @@
 """The console cannot write, read files, or run on: by a check and by the stores themselves."""
 
 import time
+from html import unescape
 
 import pytest
 
@@ -99,8 +100,16 @@ def test_a_million_rows_do_not_fill_the_browser(opened, full):
     shown.check()
     assert len(shown.test.dataframe[0].value) == 500
     assert any("more rows than 1,200" in words for words in shown.kinds("warning"))
-    assert any("1,200 rows" in words.replace("\\", "").replace("\u2060", "")
-               for words in shown.markdown)  # fmt: skip
+    assert any("1,200 rows" in words.replace("\\", "") for words in shown.markdown)
+
+
+def test_a_query_can_be_copied_from_the_heading_of_its_answer(opened):
+    cypher = "MATCH (r:Run) WHERE r.id <> 'http://x' RETURN count(r) AS n"
+    shown = opened("cypher", cypher=cypher)
+    shown.test.button[0].click().run()
+    headings = [body for body in shown.check().html if body.startswith("<h3>")]
+    assert [unescape(body) for body in headings] == [f"<h3>1 row of {cypher}</h3>"]
+    assert not any("\u2060" in body for body in shown.html)
 
 
 def test_the_page_limit_is_the_engines(opened):
@@ -120,3 +129,30 @@ def test_history_lasts_a_session(opened):
     again[1].click().run()
     assert list(shown.check().test.dataframe[0].value.columns) == ["one"]
     assert shown.test.text_area(key="cypher").value == "RETURN 1 AS one"
+
+
+def test_an_answer_to_other_parameters_says_so(opened):
+    shown = opened("cypher", query="who-talks-to-whom").check()
+    rows = len(shown.test.dataframe[0].value)
+    assert rows > 1
+    assert not shown.kinds("warning")
+    shown.test.text_input(key="p-limit").input("1").run()
+    assert len(shown.check().test.dataframe[0].value) == rows
+    assert any("press Ask" in words for words in shown.kinds("warning"))
+    shown.test.button[0].click().run()
+    assert len(shown.check().test.dataframe[0].value) == 1
+    assert not shown.kinds("warning")
+
+
+def test_what_a_link_asks_is_not_said_to_be_nothing(opened):
+    shown = opened("cypher", cypher="RETURN 1 AS one").check()
+    assert shown.kinds("empty") == ["This has not been asked yet: press Ask."]
+    (sentence,) = opened("cypher").check().kinds("empty")
+    assert "choose a question" in sentence
+
+
+def test_a_procedure_that_describes_the_data_is_let_through(opened):
+    shown = opened("cypher", cypher="CALL db.labels() YIELD label RETURN label")
+    shown.test.button[0].click().run()
+    assert len(shown.check().test.dataframe[0].value)
+    assert any("db.labels()" in body for body in shown.html)

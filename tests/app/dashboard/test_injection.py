@@ -13,7 +13,7 @@ from tests.app.dashboard.hostile import CLOSING, ELSEWHERE, IMAGE, MARKDOWN, SCR
 
 pytestmark = pytest.mark.xdist_group("dashboard")
 
-TAGS = {"div", "span", "b", "br", "code", "style", "mark"}
+TAGS = {"div", "span", "b", "br", "code", "style", "mark", "h3"}
 SVG_TAGS = {
     *("svg", "title", "style", "rect", "text", "path", "circle", "g", "defs", "marker"),
 }

@@ -2,9 +2,10 @@
 
 import pytest
 
+from app.dashboard import settings
 from app.jobs import Selection
 from app.stored_reports import save_report
-from tests.app.dashboard.conftest import PAGES
+from tests.app.dashboard.conftest import PAGES, open_page
 
 pytestmark = pytest.mark.xdist_group("dashboard")
 
@@ -178,3 +179,33 @@ def test_what_does_not_exist_is_one_sentence(opened):
         shown = opened(page, **parameters)
         assert not shown.test.exception
         assert len(shown.kinds("error")) == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "parameters"),
+    [
+        ("runs", {"method": "nosuch"}),
+        ("runs", {"kind": "nosuch"}),
+        ("", {"part": "nosuch"}),
+        ("cypher", {"query": "nosuch"}),
+        ("forests", {"rows": "nosuch"}),
+        ("forests", {"rows": "999999"}),
+        ("forests", {"rows": "-5"}),
+    ],
+)
+def test_a_stale_address_says_so(opened, page, parameters):
+    shown = opened(page, **parameters).check()
+    (value,) = parameters.values()
+    assert sum(value in words for words in shown.kinds("warning")) == 1
+    good = opened("runs", method="method plain", kind="Runs").check()
+    assert not good.kinds("warning")
+
+
+def test_an_error_keeps_the_name_that_it_begins_with(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demod").mkdir()
+    settings.configure(settings.Settings(store="demod"))
+    (sentence,) = open_page("runs").kinds("error")
+    assert "demod" in sentence
+    assert "Demod" not in sentence
+    assert not sentence.endswith((":", ":."))
