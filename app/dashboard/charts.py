@@ -185,7 +185,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
         high: The largest.
         about: How many, roughly.
     """
-    if high - low <= 1e-9 * max(abs(low), abs(high)):
+    if high - low <= max(1e-9 * max(abs(low), abs(high)), 1e-300):
         # One value, as far as an axis can tell.
         pad = abs(low) / 2 or 1.0
         low, high = low - pad, high + pad

@@ -139,6 +139,8 @@ class Page:
         if not values:
             return None
         self._say_what_is_not_here(label, name, values)
+        if st.session_state.get(name, values[0]) not in values:
+            del st.session_state[name]
         found = st.selectbox(label, values, key=name, bind="query-params")
         return None if found == any and any is not None else found
 
@@ -187,6 +189,8 @@ class Page:
                 f"the address asks for {one_line(given, 40)} as {label!r}, which is none of "
                 f"{least:,} to {most:,}"
             )
+        if not least <= (st.session_state.get(name) or least) <= most:
+            del st.session_state[name]
         return int(
             st.number_input(
                 label,

@@ -61,9 +61,14 @@ class Answered:
 def show(page: Page) -> None:
     """Shows the page."""
     settings = current()
+    memory = ""
+    if connection.console_connection().place.file is not None:
+        from graphstore.embedded_client import QUERY_MEMORY_BYTES
+
+        memory = f" It may take {QUERY_MEMORY_BYTES / 2**30:g} GiB of memory."
     page.soft(
         f"A query ends after {settings.console_seconds:g} seconds and gives at most "
-        f"{settings.console_rows:,} rows. It cannot write or read files, and calls "
+        f"{settings.console_rows:,} rows.{memory} It cannot write or read files, and calls "
         "only the procedures that describe the data, as db.labels()."
     )
     names = [saved.name for saved in saved_queries()]

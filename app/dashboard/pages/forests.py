@@ -196,11 +196,15 @@ def _beside(page: Page, forest: str, head: dict[str, Any]) -> None:
     found = page.ask("runs-beside-a-forest", forest=forest)
     rows = [row for row in found.records() if row["forest_match"] is not None]
     if not rows:
-        page.empty(
-            "no run has been measured against this forest: a run is compared with the most "
-            "specific forest that it has",
-            command="masgraph evaluate",
-        )
+        if page.ask("runs-by-diagnosis", limit=1).rows:
+            page.empty(
+                "no run is compared with this forest: each is compared with the most specific "
+                "forest that it has, as that of its task"
+            )
+        else:
+            page.empty(
+                "no run has been measured against a forest yet", command="masgraph evaluate"
+            )
         return
     series = []
     groups = {

@@ -31,8 +31,8 @@ def show(page: Page) -> None:
     place = connection.connection().place
     if place.file is not None:
         page.soft(
-            f"Into {place.address}. One process at a time can write to this file; who holds it "
-            "is said below when it is held."
+            f"Into {place.address}. One process at a time can write to this file: where "
+            "another one holds it, Read stores nothing and says which one."
         )
     else:
         page.soft(f"Into {place.address}.")

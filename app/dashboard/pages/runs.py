@@ -1,17 +1,30 @@
 """Runs and decompositions: find one and open it."""
 
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
 from app.dashboard import connection
-from app.dashboard.page import Page
+from app.dashboard.page import ALL, Page
 from app.dashboard.pages import one_graph
 from app.dashboard.settings import ROWS_A_PAGE
+from app.dashboard.text import counted
 
 OUTCOMES = ("succeeded", "failed", "unknown")
 SORTS = ("actions", "agents", "edges", "tokens", "score")
 KINDS = ("Runs", "Decompositions")
+FILTERS = {
+    "kind": "Runs",
+    "dataset": ALL,
+    "method": ALL,
+    "task": "",
+    "outcome": ALL,
+    "sort": "id",
+    "up": False,
+    "page": 1,
+}
+"""What narrows and orders the list, by query parameter, with what it is at first."""
 
 
 def show(page: Page) -> None:
@@ -21,8 +34,8 @@ def show(page: Page) -> None:
         st.button(
             "Back to the list",
             icon=":material/arrow_back:",
-            on_click=page.go,
-            kwargs={"run": None, "action": None, "marked": None},
+            on_click=_back,
+            kwargs={"page": page, "filters": page.value("list") or ""},
         )
         one_graph.show(page, opened)
         return
@@ -48,6 +61,30 @@ def show(page: Page) -> None:
         _decompositions(page, chosen)
 
 
+def _open(page: Page, run: str) -> None:
+    """Opens a graph; its address remembers how the list was filtered."""
+    state = {name: st.session_state.get(name) for name in FILTERS}
+    changed = {
+        name: value
+        for name, value in state.items()
+        if value is not None and value != FILTERS[name]
+    }
+    page.go(run=run, list=urlencode(changed) or None)
+
+
+def _back(page: Page, filters: str) -> None:
+    page.go(run=None, action=None, marked=None, list=None)
+    for name, value in parse_qsl(filters):
+        first = FILTERS.get(name)
+        if isinstance(first, bool):
+            st.session_state[name] = value == "True"
+        elif isinstance(first, int):
+            if value.isascii() and value.isdigit() and len(value) < 9:
+                st.session_state[name] = max(1, int(value))
+        elif first is not None and (name != "kind" or value in KINDS):
+            st.session_state[name] = value
+
+
 def _names(document: dict[str, Any] | None, section: str, column: str) -> list[str]:
     """Names to filter by; without an overview they are asked for."""
     if document is not None:
@@ -62,11 +99,11 @@ def _runs(page: Page, chosen: dict[str, Any], outcome: str | None) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sort = page.choose("Sort by", SORTS, "sort", any="id")
         smallest = page.switch("Smallest first", "up") if sort else False
-        counted = {
+        numbers = {
             row["outcome"]: row["runs"]
             for row in page.ask("number-of-runs", **chosen).records()
         }
-        total = counted.get(outcome, 0) if outcome else sum(counted.values())
+        total = numbers.get(outcome, 0) if outcome else sum(numbers.values())
         skip = page.turn(total)
     if not total:
         _nothing(page, "run", chosen, outcome)
@@ -79,15 +116,15 @@ def _runs(page: Page, chosen: dict[str, Any], outcome: str | None) -> None:
     else:
         answer = page.ask("runs", **window)
     page.soft(
-        f"{total:,} runs; here {skip + 1:,} to {skip + len(answer.rows):,}. Pick a row to open "
-        "it."
+        f"{counted(total, 'run')}; here {skip + 1:,} to {skip + len(answer.rows):,}. "
+        "Pick a row to open it."
     )
     page.table(
         answer,
         "runs",
         about="Runs that fit the filter; pick a row to open the run",
         labels={"tokens_out": "tokens written"},
-        on_pick=lambda row: page.go(run=row["run"]),
+        on_pick=lambda row: _open(page, row["run"]),
     )
     _open_by_name(
         page, [(row["run"], f"{row['task']} by {row['method']}") for row in answer.records()]
@@ -101,12 +138,12 @@ def _decompositions(page: Page, chosen: dict[str, Any]) -> None:
         return
     skip = page.turn(total)
     answer = page.ask("decompositions", **chosen, skip=skip, limit=ROWS_A_PAGE)
-    page.soft(f"{total:,} decompositions. Pick a row to open it.")
+    page.soft(f"{counted(total, 'decomposition')}. Pick a row to open it.")
     page.table(
         answer,
         "decompositions",
         about="Decompositions that fit the filter; pick a row to open one",
-        on_pick=lambda row: page.go(run=row["decomposition"]),
+        on_pick=lambda row: _open(page, row["decomposition"]),
     )
     _open_by_name(
         page,
@@ -130,7 +167,7 @@ def _open_by_name(page: Page, rows: list[tuple[str, str]]) -> None:
             accept_new_options=True,
         )
         if st.form_submit_button("Open") and found:
-            page.go(run=found)
+            _open(page, found)
             st.rerun()
 
 

@@ -151,8 +151,10 @@ def test_what_a_link_asks_is_not_said_to_be_nothing(opened):
     assert "choose a question" in sentence
 
 
-def test_a_procedure_that_describes_the_data_is_let_through(opened):
+def test_a_procedure_that_describes_the_data_is_let_through(opened, full):
     shown = opened("cypher", cypher="CALL db.labels() YIELD label RETURN label")
     shown.test.button[0].click().run()
     assert len(shown.check().test.dataframe[0].value)
     assert any("db.labels()" in body for body in shown.html)
+    has_limit = any("2 GiB of memory" in body for body in shown.html)
+    assert has_limit == ("://" not in full.url), "only the embedded engine has this limit"

@@ -82,7 +82,9 @@ def test_a_file_that_somebody_else_writes_to(tmp_path):
         store.write([hostile.run(1)])
         store.checkpoint()
         settings.configure(settings.Settings(store=str(path)))
-        shown = drop(open_page("ingest"), ("r.jsonl", RUNS, ""))
+        shown = open_page("ingest")
+        assert any("says which one" in body for body in shown.html)
+        drop(shown, ("r.jsonl", RUNS, ""))
         assert not shown.test.exception
         assert any("open for writing by" in words for words in shown.kinds("warning"))
         assert open_page("runs").check().test.dataframe

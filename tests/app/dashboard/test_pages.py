@@ -60,6 +60,31 @@ def test_runs_are_filtered_by_the_address(opened):
     assert set(shown.test.dataframe[0].value["outcome"]) == {"succeeded"}
 
 
+def test_a_run_opened_from_a_filtered_list_leads_back_to_it(opened):
+    shown = opened("runs", outcome="failed", method="method plain", sort="score", up="true")
+    rows = shown.check().test.dataframe[0].value
+    shown.test.selectbox(key="outcome").select("succeeded").run()
+    shown.test.selectbox(key="outcome").select("failed").run()
+    opener = next(one for one in shown.test.selectbox if one.label == "Open")
+    opener.select(opener.options[1].partition(":")[0])
+    next(one for one in shown.test.button if one.label == "Open").click().run()
+    address = dict(shown.check().test.query_params)
+    assert "failed" in str(address["list"])
+    # As after a reload: nothing is known but the address.
+    again = opened(
+        "runs", **{name: one[0] if isinstance(one, list) else one
+                   for name, one in address.items() if name in ("run", "list")}
+    ).check()  # fmt: skip
+    back = next(one for one in again.test.button if one.label == "Back to the list")
+    back.click().run()
+    assert again.check().test.dataframe[0].value.equals(rows)
+    assert again.test.selectbox(key="method").value == "method plain"
+    for forged in ("method=nosuch&page=x&up=3", "kind=x", "sort=nosuch&page=99999", "a=b&;;"):
+        shown = opened("runs", run="nothing", list=forged)
+        shown.test.button[0].click().run()
+        assert shown.check().test.dataframe, forged
+
+
 def test_runs_are_sorted_and_found_by_task(opened):
     frame = opened("runs", sort="score", task="plain").check().test.dataframe[0].value
     assert list(frame["score"]) == sorted(frame["score"], reverse=True)

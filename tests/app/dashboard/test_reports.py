@@ -196,6 +196,17 @@ def test_a_forest_with_its_references_and_runs(opened, filled, name):
     assert (beside["best_reference"] != beside["run"]).all()
 
 
+def test_a_forest_that_more_specific_ones_stand_before(opened, filled):
+    wide = filled.query(
+        "MATCH (f:ReferenceForest) WHERE NOT EXISTS { "
+        "MATCH (e:Evaluation) WHERE e.forest = f.id } RETURN f.id AS id ORDER BY id LIMIT 1"
+    ).rows[0][0]
+    shown = opened("forests", forest=wide).check()
+    (sentence,) = shown.kinds("empty")
+    assert "most specific" in sentence
+    assert "evaluate" not in sentence
+
+
 def test_a_forest_that_was_built_again_is_one_sentence(opened):
     shown = opened("forests", forest="forest-nothing")
     assert not shown.test.exception
