@@ -9,13 +9,14 @@ the interpreter included.
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from benchmarks.memory import peak_of_this_process
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
@@ -131,7 +132,7 @@ def tell(path: str, format: str) -> None:
     took = time.perf_counter() - start
     graphs = report.runs + report.decompositions
     nodes = report.actions + report.subtasks
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_of_this_process()
     print(json.dumps([graphs, nodes, len(report.rejected), took, peak]))
 
 

@@ -15,7 +15,6 @@ import argparse
 import gc
 import random
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from typing import Any
 
 import msgspec
 
+from benchmarks.memory import peak_of_this_process
 from benchmarks.page import Table
 from graphstore.model import CollaborationGraph
 from ingest.pipeline import ContentChoice, ReadOptions, read
@@ -353,13 +353,7 @@ def peak_memory(path: Path) -> float:
 
 def _tell_peak(path: str) -> None:
     _nodes(Path(path))
-    status = Path("/proc/self/status")
-    if status.exists():
-        # What getrusage says on Linux counts the process that started this one.
-        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
-        print(int(found[1]) / 1024 if found else float("nan"))
-    else:
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2)
+    print(peak_of_this_process())
 
 
 def measure(scale: float = 1.0) -> Iterator[Table]:

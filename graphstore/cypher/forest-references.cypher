@@ -1,5 +1,5 @@
 // title: The references of a forest
-// question: Which graphs does a reference forest hold, and how much does each weigh? (A forest from a file keeps its graphs in its document.)
+// question: Which graphs of the store does a reference forest hold, and how much does each weigh?
 // parameter: forest: string -- id of the forest
 // column: reference -- id of a run or decomposition
 // column: weight -- its share of the forest, from 0 to 1

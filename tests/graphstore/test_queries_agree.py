@@ -27,6 +27,11 @@ def with_sane_counts(graph: CollaborationGraph) -> CollaborationGraph:
 
     return msgspec.structs.replace(
         graph,
+        outcome=msgspec.structs.replace(
+            graph.outcome,
+            tokens_in=less(graph.outcome.tokens_in),
+            tokens_out=less(graph.outcome.tokens_out),
+        ),
         nodes=tuple(
             msgspec.structs.replace(
                 node,
@@ -178,6 +183,14 @@ def choices(query, made):
         "forest_set": ["set"],
         "level": ["task"],
         "diagnosis": ["lucky"],
+        "skip": [1],
+        "sort": ["actions", "score"],
+        "direction": [1.0],
+        "outcome": ["failed"],
+        "holding": ["chain"],
+        "shape": ["chain"],
+        "report": ["report-0"],
+        "configuration_hash": ["c"],
     }
     names = [parameter.name for parameter in query.parameters]
     base = {"limit": MANY} if "limit" in names else {}

@@ -113,7 +113,9 @@ def test_a_pipe_that_nobody_writes_to(folder, monkeypatch):
     (rejection,) = read(folder / "pipe")
     assert isinstance(rejection, Rejection)
     assert rejection.reason == "it is a pipe that nobody writes to"
-    assert ingest(folder, None).files == 1
+    report = ingest(folder, None)
+    assert (report.files, report.read, len(report.rejected)) == (2, 1, 1)
+    assert "pipe" in report.rejected[0].reason
 
 
 def test_a_pipe_whose_writer_takes_its_time(tmp_path, monkeypatch):
