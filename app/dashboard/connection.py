@@ -64,6 +64,11 @@ class Connection:
         self._store: GraphStore | None = None
         self.place = place_of(address)
 
+    def is_to_be_made(self) -> bool:
+        """Whether this is an embedded store of which nothing is there yet."""
+        file = self.place.file
+        return file is not None and not file.exists() and not _log_of(file).exists()
+
     def store(self) -> GraphStore:
         """The store, open for reading.
 
@@ -72,8 +77,8 @@ class Connection:
         """
         with self._lock:
             if self._store is None:
-                file = self.place.file
-                if file is not None and not file.exists() and not _log_of(file).exists():
+                if self.is_to_be_made():
+                    file = self.place.file
                     raise StoreUnreachableError(
                         f"there is no store at {file} yet: drop files on the page Ingest, or "
                         f"run  masgraph ingest PATH --store {file}"
@@ -173,14 +178,23 @@ def _connection(address: str, use: str) -> Connection:
 def warm() -> None:
     """Opens the store and asks what the first pages ask, so that nobody waits for it.
 
-    A store that cannot be opened is no error here: the pages say what is wrong with it.
+    A store that does not exist yet is no error: the page Ingest makes it. What an engine
+    cannot answer in time is none either: the pages say so.
+
+    Raises:
+        StoreError: The store cannot be opened, so that no page could show anything.
     """
     source = connection()
+    if source.is_to_be_made():
+        return
     try:
         source.counts()
         for name in ("number-of-runs", "runs"):
             _fetch(source, "answer", (name, tuple(_defaults(name).items())))
         _fetch(source, "overview", None)
+    except StoreError:
+        source.reset()
+        raise
     except MasgraphError:
         source.reset()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.dashboard.access import Access, Gate
 from app.dashboard.settings import Settings, configure
-from graphstore.errors import MissingExtraError, UsageError
+from graphstore.errors import MasgraphError, MissingExtraError, UsageError
 
 MAIN = Path(__file__).with_name("script") / "main.py"
 
@@ -85,6 +85,7 @@ def serve(
     Raises:
         MissingExtraError: Streamlit is not installed.
         UsageError: The port is taken, or the address is none of this machine's.
+        StoreError: The store is there but cannot be opened.
     """
     check_installed()
     import uvicorn
@@ -95,6 +96,11 @@ def serve(
     listening = _listen(host, port)
     port = listening.getsockname()[1]
     configure(settings)
+    try:
+        warm()
+    except MasgraphError:
+        listening.close()
+        raise
     set_options(streamlit_options(host, port, settings.upload_megabytes))
     gate: Any = Gate(App(MAIN), access)
     server = uvicorn.Server(
@@ -107,7 +113,6 @@ def serve(
             timeout_graceful_shutdown=2,
         )
     )
-    warm()
     shown = f"[{host}]" if ":" in host else host
     ready(f"http://{shown}:{port}")
     try:

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.dashboard import access
+from app.dashboard import access, connection, settings
 from app.dashboard.access import COOKIE, LOGIN_PATH, Access, Gate, check_access, is_loopback
 from graphstore.errors import UsageError
 
@@ -251,6 +251,24 @@ def test_the_command_refuses_in_one_sentence(masgraph, monkeypatch, tmp_path):
     done = masgraph("app", "--host", "0.0.0.0", "--require-header", "Host")
     assert done.code == 2
     assert "every browser" in done.err
+
+
+def test_a_store_that_cannot_be_opened_is_said_at_once(masgraph, monkeypatch, tmp_path):
+    monkeypatch.delenv("MASGRAPH_APP_PASSWORD", raising=False)
+    monkeypatch.delenv("MASGRAPH_APP_HEADER", raising=False)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text").write_text("root:x:0:0\n")
+    for store in (tmp_path / "folder", tmp_path / "text", "bolt://127.0.0.1:1"):
+        done = masgraph("app", "--port", "0", "--store", store)
+        assert done.code == 3, done.err
+        assert "The dashboard of" not in done.out + done.err
+        assert "Traceback" not in done.err
+
+
+def test_a_store_that_is_to_be_made_is_no_error(tmp_path):
+    settings.configure(settings.Settings(store=str(tmp_path / "new.db")))
+    connection.warm()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_extra_is_named(masgraph, monkeypatch):
