@@ -78,6 +78,7 @@ def results_of(made: list[CollaborationGraph]) -> Rows:
             row |= {"forest_match": share / 3 if number % 2 else None, "tokens_in": number}
             row |= {"diagnosis": ("sound", "lucky", None)[number % 3], "tokens_out": 1}
             row |= {"success": (True, False, None)[number % 3]}
+            row |= {"forest": f"forest-{number % 3}"}
             rows.node("Evaluation", row)
             rows.relate("OF", "Evaluation", "Run", {"source": name, "target": graph.id})
             claim = {"id": f"claim-{graph.id}", "name": "c", "top_endorsed": number % 2 == 0}
@@ -88,6 +89,8 @@ def results_of(made: list[CollaborationGraph]) -> Rows:
                 link = {"source": node.id, "target": claim["id"]}
                 rows.relate("CLAIMS", "Action", "Claim", link)
     for number in range(3):
+        row = {"id": f"report-{number}", "name": "report", "kind": "integration"}
+        rows.node("Report", {**row, "runs": number, "document": "{}", "selection": "{}"})
         row = {"id": f"forest-{number}", "name": "forest", "level": ("task", "all")[number % 2]}
         rows.node("ReferenceForest", {**row, "forest_set": "set", "near_copies": number == 1})
         for graph in made[number::3]:
@@ -190,7 +193,7 @@ def choices(query, made):
         "holding": ["chain"],
         "shape": ["chain"],
         "report": ["report-0"],
-        "configuration_hash": ["c"],
+        "configuration_hash": ["c1"],
     }
     names = [parameter.name for parameter in query.parameters]
     base = {"limit": MANY} if "limit" in names else {}
