@@ -63,6 +63,22 @@ def test_a_filter_goes_into_the_address_and_comes_back(browser, server):
     )
 
 
+def test_an_open_run_remembers_the_filters_of_its_list(browser, server):
+    browser.open(f"{server.address}/runs?method=method+plain&outcome=failed")
+    browser.wait(lambda: "3 runs; here 1 to 3" in browser.text(), "the filtered list")
+    opened = f"{server.address}/runs?run={hostile.run(1).id}"
+    browser.open(f"{opened}&list=method%3Dmethod%2Bplain%26outcome%3Dfailed")
+    browser.wait(lambda: picks(browser), "the run")
+    browser.click("Back to the list", kind="button")
+    browser.wait(lambda: "3 runs; here 1 to 3" in browser.text(), "the filtered list again")
+    assert parameters(browser) == {"method": "method plain", "outcome": "failed"}
+
+
+def test_a_stale_address_is_said(browser, server):
+    browser.open(f"{server.address}/runs?method=nosuch")
+    browser.wait(lambda: "asks for 'nosuch'" in browser.text(), "the sentence")
+
+
 def test_open_a_run_and_read_an_action(browser, server):
     run = hostile.run(1).id
     browser.open(f"{server.address}/runs?run={run}")

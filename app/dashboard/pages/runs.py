@@ -65,7 +65,7 @@ def _open(page: Page, run: str) -> None:
     """Opens a graph; its address remembers how the list was filtered."""
     state = {name: st.session_state.get(name) for name in FILTERS}
     changed = {
-        name: value
+        name: str(value).lower() if value is True else value
         for name, value in state.items()
         if value is not None and value != FILTERS[name]
     }
@@ -76,13 +76,18 @@ def _back(page: Page, filters: str) -> None:
     page.go(run=None, action=None, marked=None, list=None)
     for name, value in parse_qsl(filters):
         first = FILTERS.get(name)
+        found: str | int | None = None
         if isinstance(first, bool):
-            st.session_state[name] = value == "True"
+            found = value == "true"
         elif isinstance(first, int):
             if value.isascii() and value.isdigit() and len(value) < 9:
-                st.session_state[name] = max(1, int(value))
+                found = max(1, int(value))
         elif first is not None and (name != "kind" or value in KINDS):
-            st.session_state[name] = value
+            found = value
+        if found is not None:
+            # The field takes its value from the one, the browser's address from the other.
+            st.session_state[name] = found
+            page.go(**{name: value})
 
 
 def _names(document: dict[str, Any] | None, section: str, column: str) -> list[str]:
