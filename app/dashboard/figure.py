@@ -16,6 +16,8 @@ _CSS = """
 .frame svg { display: block; height: auto; }
 .frame.fits svg { width: 100%; }
 .frame.more { mask-image: linear-gradient(to right, #000 calc(100% - 2.5rem), transparent); }
+.hint { display: none; font-size: 0.85rem; opacity: 0.75; }
+.frame.more + .hint { display: block; }
 """
 
 _JS = """
@@ -25,6 +27,10 @@ export default function (component) {
   if (!frame) {
     frame = document.createElement("div");
     parentElement.appendChild(frame);
+    const hint = document.createElement("div");
+    hint.className = "hint";
+    hint.textContent = "Scroll sideways: the drawing goes on to the right.";
+    parentElement.appendChild(hint);
   }
   frame.className = data.scrolls ? "frame" : "frame fits";
   frame.tabIndex = 0;

@@ -24,6 +24,8 @@ class Estimate:
         high: Upper end, likewise.
         words: More about it, for the hint.
         higher_is_better: Colours an interval that excludes 0; None for no judgement.
+        holds: Whether the difference holds after correction; where not, its interval is
+            coloured as one that holds 0.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Estimate:
     high: float | None = None
     words: str = ""
     higher_is_better: bool | None = None
+    holds: bool = True
 
 
 def intervals(title: str, rows: Sequence[Estimate], *, x_title: str = "") -> Figure:
@@ -93,6 +96,6 @@ def intervals(title: str, rows: Sequence[Estimate], *, x_title: str = "") -> Fig
 def _colour(row: Estimate) -> str:
     if row.higher_is_better is None or row.low is None or row.high is None:
         return SERIES_COLOURS[0]
-    if row.low <= 0.0 <= row.high:
+    if not row.holds or row.low <= 0.0 <= row.high:
         return SERIES_COLOURS[-1]
     return GOOD if (row.low > 0.0) == row.higher_is_better else BAD

@@ -81,6 +81,8 @@ def _cautions(page: Page, document: dict[str, Any]) -> None:
 
 
 def _panel(page: Page, document: dict[str, Any]) -> None:
+    from analytics.uncertainty import CODE_MEANINGS
+
     page.heading("The methods")
     front = set(document["pareto"]["front"])
     unknown = set(document["pareto"]["left_out"])
@@ -94,8 +96,12 @@ def _panel(page: Page, document: dict[str, Any]) -> None:
                 "runs": one["runs"],
                 "tasks": one["tasks"],
                 "success rate, %": one["success_rate"],
-                "uncertainty": one["success_rate_uncertainty"],
-                "code": one["uncertainty_code"],
+                "uncertainty, %": one["success_rate_uncertainty"],
+                "uncertainty is": (
+                    CODE_MEANINGS[one["uncertainty_code"]].uncertainty
+                    if one["uncertainty_code"]
+                    else None
+                ),
                 "on the front": None if one["method"] in unknown else one["method"] in front,
                 **{name: one["means"].get(name) for name in metrics if name != "success"},
             }
@@ -115,6 +121,7 @@ def _differences(page: Page, document: dict[str, Any]) -> None:
     metrics = list(dict.fromkeys(pair["metric"] for pair in pairs))
     metric = page.choose("Metric", metrics, "metric", any=None) or metrics[0]
     found = [pair for pair in pairs if pair["metric"] == metric]
+    chance = 1.0 - document["configuration"]["bootstrap"]["confidence"]
     rows = [
         Estimate(
             followed(pair["first"], f" - {one_line(pair['second'], 18)}"),
@@ -123,6 +130,7 @@ def _differences(page: Page, document: dict[str, Any]) -> None:
             pair["high"],
             pair["conclusion"],
             DIRECTIONS.get(metric),
+            pair["adjusted"] is None or pair["adjusted"] <= chance,
         )
         for pair in found
         if pair["difference"] is not None
@@ -135,6 +143,10 @@ def _differences(page: Page, document: dict[str, Any]) -> None:
                 x_title=f"difference in {metric.replace('_', ' ')}",
             ),
             "differences",
+        )
+        page.soft(
+            "Grey: the interval holds 0, or the difference does not hold after correction for "
+            "all pairs and metrics."
         )
     page.table(
         rows_of(found, PAIR_COLUMNS),
@@ -233,11 +245,11 @@ def _runs(page: Page) -> None:
     page.tiles(
         {
             "similarity": shown(diff.alignment.similarity),
-            "agree": diff.count("matched"),
-            "other edges": diff.count("rewired"),
-            "another label": diff.count("relabelled"),
-            "extra": diff.count("extra"),
-            "missing": diff.count("missing"),
+            "matched: same label and edges": diff.count("matched"),
+            "rewired: other edges": diff.count("rewired"),
+            "relabelled: another label": diff.count("relabelled"),
+            "extra: only in the first run": diff.count("extra"),
+            "missing: only in the second run": diff.count("missing"),
         }
     )
     page.text(diff.conclusion)

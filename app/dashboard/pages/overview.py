@@ -9,7 +9,18 @@ from app.dashboard.drawing import BAD, GOOD
 from app.dashboard.page import Page
 
 OUTCOMES = {"succeeded": GOOD, "failed": BAD, "unknown": "#9a9a9a"}
-TILES = ("Dataset", "Task", "Run", "Decomposition", "Method", "Agent", "Action", "Subtask")
+TILES = {
+    "Dataset": "data sets",
+    "Task": "tasks",
+    "Run": "runs",
+    "Decomposition": "decompositions",
+    "Method": "methods",
+    "Agent": "agents",
+    "Action": "actions",
+    "Subtask": "subtasks",
+}
+"""What is counted, by the nodes' label."""
+
 PARTS = ("Contents", "Outcomes", "Health", "Results")
 
 
@@ -25,7 +36,7 @@ def show(page: Page) -> None:
         )
         page.link("ingest", "Go to Ingest")
         return
-    page.tiles({name: counts[name] for name in TILES if counts.get(name)})
+    page.tiles({words: counts[name] for name, words in TILES.items() if counts.get(name)})
     if found.document is None:
         page.warn(
             "this store is too large to be summed up while you wait: run the command below "

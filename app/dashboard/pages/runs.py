@@ -10,10 +10,12 @@ from app.dashboard.page import ALL, Page
 from app.dashboard.pages import one_graph
 from app.dashboard.settings import ROWS_A_PAGE
 from app.dashboard.text import counted
+from graphstore.rows import QueryResult
 
 OUTCOMES = ("succeeded", "failed", "unknown")
 SORTS = ("actions", "agents", "edges", "tokens", "score")
 KINDS = ("Runs", "Decompositions")
+FIRST_COLUMNS = ("task", "method", "outcome", "score")
 FILTERS = {
     "kind": "Runs",
     "dataset": ALL,
@@ -125,7 +127,7 @@ def _runs(page: Page, chosen: dict[str, Any], outcome: str | None) -> None:
         "Pick a row to open it."
     )
     page.table(
-        answer,
+        _in_order(answer),
         "runs",
         about="Runs that fit the filter; pick a row to open the run",
         labels={"tokens_out": "tokens written"},
@@ -134,6 +136,14 @@ def _runs(page: Page, chosen: dict[str, Any], outcome: str | None) -> None:
     _open_by_name(
         page, [(row["run"], f"{row['task']} by {row['method']}") for row in answer.records()]
     )
+
+
+def _in_order(answer: QueryResult) -> QueryResult:
+    """How a run ended first, its id last."""
+    rest = [name for name in answer.columns if name not in (*FIRST_COLUMNS, "run")]
+    names = (*FIRST_COLUMNS, *rest, "run")
+    places = [answer.columns.index(name) for name in names]
+    return QueryResult(names, tuple(tuple(row[one] for one in places) for row in answer.rows))
 
 
 def _decompositions(page: Page, chosen: dict[str, Any]) -> None:

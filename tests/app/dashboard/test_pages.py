@@ -47,11 +47,14 @@ def test_overview_counts_what_is_there(opened, full):
     frame = opened("").check().test.dataframe[0].value
     assert list(frame["dataset"]) == ["numbers"]
     assert list(frame["runs"]) == [full.counts()["Run"]]
+    assert any("<span>runs</span>" in body for body in opened("").html)
 
 
 def test_runs_are_filtered_by_the_address(opened):
     shown = opened("runs", outcome="failed", method="method plain").check()
     frame = shown.test.dataframe[0].value
+    assert list(frame.columns)[:4] == ["task", "method", "outcome", "score"]
+    assert list(frame.columns)[-1] == "run"
     assert set(frame["outcome"]) == {"failed"}
     assert set(frame["method"]) == {"method plain"}
     assert len(frame) == 3

@@ -374,3 +374,12 @@ def test_what_follows_a_long_name_stays_whole():
     assert cut.endswith("…, information: rate 0.2")
     assert len(cut) == 40
     assert followed("name of a method", "y" * 60).startswith("name of…")
+
+
+def test_a_difference_that_does_not_hold_after_correction_is_grey():
+    def drawn(**options):
+        return intervals("t", [Estimate("a", 0.25, 0.125, 0.5, "", True, **options)]).inline()
+
+    assert GOOD in drawn()
+    assert GOOD not in drawn(holds=False)
+    assert drawn(holds=False).count(SERIES_COLOURS[-1]) == drawn().count(GOOD)
