@@ -6,7 +6,7 @@ DEMO ?= demo
 GNN_VENV ?= .venv-gnn
 GNN_DISK := 11
 
-.PHONY: demo test test-gnn check docs examples benchmarks clean help
+.PHONY: demo app test test-gnn check docs examples benchmarks clean help
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -23,6 +23,10 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 demo: $(VENV)/.installed ## Example data into the embedded store; motifs, metrics and a report in ./demo
 	$(BIN)/masgraph demo --out $(DEMO)
+
+app: demo ## The dashboard on the demo's store, at http://127.0.0.1:8501
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ui]'
+	$(BIN)/masgraph app --store $(DEMO)/masgraph.db
 
 # One process loads more compiled packages here than anybody's program: room for all of them.
 test: export GLIBC_TUNABLES = glibc.rtld.optional_static_tls=16384
