@@ -128,7 +128,7 @@ def test_ask_a_question(browser, server):
     browser.wait(lambda: "by role" in browser.text(), "a chart")
     browser.open(f"{server.address}/cypher?cypher=MATCH+(r:Run)+RETURN+count(r)+AS+n")
     browser.click("Ask")
-    browser.wait(lambda: "1 rows of MATCH" in browser.text(), "an answer of one's own question")
+    browser.wait(lambda: "1 row of MATCH" in browser.text(), "an answer of one's own question")
     browser.open(f"{server.address}/cypher?cypher=MATCH+(r:Run)+DETACH+DELETE+r")
     browser.click("Ask")
     browser.wait(lambda: "queries only read" in browser.text(), "a refusal")
