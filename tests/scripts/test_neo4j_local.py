@@ -290,6 +290,7 @@ def test_data_and_password_survive_a_restart_and_a_crash(data: Path) -> None:
         d.verify_connectivity()
     query(known["uri"], "CREATE (:Run {id: 'r2'})")
     os.kill(known["pid"], signal.SIGKILL)
+    assert ended(known["pid"], 60.0)
 
     status, out, err = run("start", "--data", data, "--password", "not the password")
     assert (status, out) == (1, "")
