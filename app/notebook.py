@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app import jobs
+from app import evaluation_jobs, jobs
 from graphstore.errors import UsageError
 from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.rows import QueryResult
@@ -178,7 +178,7 @@ def evaluate(
             )
         graphs, scorer = source, None
     else:
-        return jobs.evaluate(
+        return evaluation_jobs.evaluate(
             source, configuration, forests=forests, embedder=embedder, save=False
         )
     return evaluate_beside_forests(

@@ -44,7 +44,7 @@ def _measure(path: Path, scale: float) -> list[Table]:
 
 
 def _make(path: Path, runs: int) -> Table:
-    from app import jobs
+    from app import evaluation_jobs, jobs
     from app.overview_jobs import make_overview
 
     table = Table("The large store of the dashboard, made once", ("what", "seconds"))
@@ -60,7 +60,9 @@ def _make(path: Path, runs: int) -> Table:
             timed(f"write {runs:,} runs", lambda: store.write(corpus.runs(runs, ACTIONS)))
             timed(
                 f"evaluate the runs of {EVALUATED}",
-                lambda: jobs.evaluate(store, selection=jobs.Selection(method=EVALUATED)),
+                lambda: evaluation_jobs.evaluate(
+                    store, selection=jobs.Selection(method=EVALUATED)
+                ),
             )
             timed("sum them up (`masgraph overview`)", lambda: make_overview(store))
 

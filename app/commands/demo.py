@@ -32,7 +32,7 @@ def demo(
     quiet: QuietOption = False,
 ) -> None:
     """Put the example data into a store, mine it, measure it and write a report."""
-    from app import jobs
+    from app import evaluation_jobs
     from app.commands.evaluation import print_by_method
     from app.commands.measure import print_mined
     from app.report import write_report
@@ -48,7 +48,7 @@ def demo(
         report = pipeline.ingest(data, graph_store, progress=shown_progress(reporter))
         libraries = _mined(graph_store)
         _forests(graph_store, reporter)
-        evaluation = jobs.evaluate(graph_store)
+        evaluation = evaluation_jobs.evaluate(graph_store)
         _reports(graph_store, reporter)
         page = out / "report.html"
         write_report(graph_store, page, title="Four kinds of team on twenty small tasks")

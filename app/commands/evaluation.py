@@ -100,7 +100,7 @@ def evaluate(
 ) -> None:
     """Measure the structure of runs, and how close they are to those that worked."""
     from analytics.panel import PanelConfiguration
-    from app import jobs
+    from app import evaluation_jobs, jobs
     from app.similarity_options import load_embedding
 
     if no_forests and forests is not None:
@@ -113,7 +113,7 @@ def evaluate(
         opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
         progress("evaluating", quiet=quiet or json) as reporter,
     ):
-        result = jobs.evaluate(
+        result = evaluation_jobs.evaluate(
             graph_store,
             configuration,
             selection=selection,

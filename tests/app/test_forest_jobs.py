@@ -7,7 +7,7 @@ import pytest
 
 import masgraph as mg
 from analytics.forest import ForestConfiguration, forest_match
-from app import diagnosis_jobs, forest_files, forest_jobs, jobs
+from app import diagnosis_jobs, evaluation_jobs, forest_files, forest_jobs, jobs
 from app.stored_reports import read_report, report_heads
 from graphstore.errors import InputError, NotFoundError, UsageError
 from graphstore.identity import content_hash
@@ -97,9 +97,9 @@ def test_building_again_leaves_nothing_old_behind(fresh_store):
     with pytest.raises(NotFoundError, match="there are no forests 'x'"):
         forest_jobs.find_forests(fresh_store, "x")
     with pytest.raises(UsageError, match="sets of forests"):
-        jobs.evaluate(fresh_store)
-    assert jobs.evaluate(fresh_store, forests=other.id).compared > 0
-    assert jobs.evaluate(fresh_store, forests=False).compared == 0
+        evaluation_jobs.evaluate(fresh_store)
+    assert evaluation_jobs.evaluate(fresh_store, forests=other.id).compared > 0
+    assert evaluation_jobs.evaluate(fresh_store, forests=False).compared == 0
     assert forest_jobs.delete_forests(fresh_store, other.id) == 4
     assert forest_jobs.find_forests(fresh_store).id == again.id
     with pytest.raises(NotFoundError, match="there are no forests"):
@@ -110,7 +110,7 @@ def test_building_again_leaves_nothing_old_behind(fresh_store):
 def test_runs_are_evaluated_beside_forests_and_kept(fresh_store):
     fresh_store.write(RUNS)
     made = forest_jobs.build_forests(fresh_store)
-    found = jobs.evaluate(fresh_store)
+    found = evaluation_jobs.evaluate(fresh_store)
     rows = {row.run: row for row in found.rows}
     by_name = dict(zip("abcdefgh", RUNS, strict=True))
     assert {row.forest_level for row in rows.values()} == {"task", "category"}
@@ -163,7 +163,7 @@ def test_runs_are_evaluated_beside_forests_and_kept(fresh_store):
             assert row[name] == pytest.approx(mean[name])
         assert row["scored"] == means[row["method"]].known["forest_match"]
     nodes = fresh_store.counts()["Evaluation"]
-    jobs.evaluate(fresh_store)
+    evaluation_jobs.evaluate(fresh_store)
     assert fresh_store.counts()["Evaluation"] == nodes
 
 
@@ -171,7 +171,7 @@ def test_a_reference_that_was_deleted_is_missed(fresh_store):
     fresh_store.write(RUNS)
     made = forest_jobs.build_forests(fresh_store)
     fresh_store.delete([RUNS[2].id])
-    assert jobs.evaluate(fresh_store, save=False).missing_references == (RUNS[2].id,)
+    assert evaluation_jobs.evaluate(fresh_store, save=False).missing_references == (RUNS[2].id,)
     with pytest.raises(InputError, match="no longer there: 1, run-"):
         forest_files.save_forests(made, forest_jobs.forest_graphs(fresh_store, made), "x.json")
     fresh_store.delete([graph.id for graph in RUNS])
@@ -186,7 +186,7 @@ def test_forests_move_as_a_file(open_fresh_store, tmp_path):
     forest_files.export_forests(store, made, tmp_path / "one.json.gz")
     first = (tmp_path / "one.json").read_bytes()
     assert gzip.decompress((tmp_path / "one.json.gz").read_bytes()) == first
-    before = jobs.evaluate(store, save=False)
+    before = evaluation_jobs.evaluate(store, save=False)
     diagnosed = diagnosis_jobs.diagnose(store, save=False)
     ours = forest_jobs.described_references(store, made, made.forests[0])
     loaded = forest_files.load_forests(tmp_path / "one.json.gz")
@@ -200,7 +200,7 @@ def test_forests_move_as_a_file(open_fresh_store, tmp_path):
     assert forest_files.import_forests(other, loaded)
     assert other.counts() == {"ReferenceForest": len(made.forests)}
     other.write(RUNS)
-    assert jobs.evaluate(other, save=False) == before
+    assert evaluation_jobs.evaluate(other, save=False) == before
     assert diagnosis_jobs.diagnose(other, save=False) == diagnosed
     stored = forest_jobs.find_forests(other)
     assert stored.forests == made.forests
@@ -255,7 +255,7 @@ def test_what_was_ingested_again_under_other_ids_is_still_the_same_run(open_fres
         for name in "abc"
     }
     store.write(list(late.values()))
-    rows = {row.run: row for row in jobs.evaluate(store, save=False).rows}
+    rows = {row.run: row for row in evaluation_jobs.evaluate(store, save=False).rows}
     for name, graph in runs.items():
         first, again = rows[graph.id], rows[late[name].id]
         assert graph.id != late[name].id
@@ -299,7 +299,7 @@ def test_decompositions_make_forests_of_their_own(fresh_store):
     )
     (forest,) = made.forests
     assert forest.references[0].graph == PLAN.id
-    found = jobs.evaluate(fresh_store, save=False)
+    found = evaluation_jobs.evaluate(fresh_store, save=False)
     levels = {row.task: row.forest_level for row in found.rows}
     assert levels == {"t": "decomposition", "u": None}
     row = next(row for row in found.rows if row.run == RUNS[0].id)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app import jobs
+from app import evaluation_jobs
 from app.overview_jobs import is_stale, make_overview, stored_overview
 from graphstore.errors import StoreError
 from tests.graphstore.query_corpus import GRAPHS, A
@@ -13,7 +13,7 @@ from tests.graphstore.query_corpus import GRAPHS, A
 def test_an_overview_by_hand(fresh_store):
     fresh_store.write(GRAPHS)
     assert stored_overview(fresh_store) is None
-    jobs.evaluate(fresh_store)
+    evaluation_jobs.evaluate(fresh_store)
     report = make_overview(fresh_store)
     document = report.document
     assert report.head.runs == 4

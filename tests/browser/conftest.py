@@ -237,14 +237,14 @@ class Server:
 @pytest.fixture(scope="session")
 def filled_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with runs, results, and texts that try to be markup."""
-    from app import jobs, library_jobs
+    from app import evaluation_jobs, library_jobs
     from app.overview_jobs import make_overview
     from graphstore.store import open_store
 
     path = tmp_path_factory.mktemp("browser") / "store.db"
     with open_store(str(path)) as store:
         store.write(hostile.graphs())
-        jobs.evaluate(store)
+        evaluation_jobs.evaluate(store)
         for kind in ("run", "decomposition"):
             library_jobs.mine_library(
                 store, library_jobs.library_configuration(kind), kind=kind

@@ -12,7 +12,7 @@ pytest.importorskip("streamlit", reason="the dashboard needs the extra ui")
 
 from streamlit.testing.v1 import AppTest
 
-from app import jobs, library_jobs
+from app import evaluation_jobs, library_jobs
 from app.dashboard import connection, settings
 from app.dashboard.catalogue import VIEWS
 from app.overview_jobs import make_overview
@@ -112,7 +112,7 @@ def fresh_connections() -> Iterator[None]:
 def full(module_store: GraphStore, request: pytest.FixtureRequest) -> Iterator[GraphStore]:
     """A store with runs, decompositions, results, and texts that try to be markup."""
     module_store.write(hostile.graphs())
-    jobs.evaluate(module_store)
+    evaluation_jobs.evaluate(module_store)
     for kind in ("run", "decomposition"):
         library_jobs.mine_library(
             module_store, library_jobs.library_configuration(kind), kind=kind

@@ -15,9 +15,9 @@ from app import (
     communication_jobs,
     compare_jobs,
     diagnosis_jobs,
+    evaluation_jobs,
     forest_jobs,
     intervention_jobs,
-    jobs,
     perturbation_jobs,
     relation_jobs,
     trajectory_jobs,
@@ -192,7 +192,7 @@ def fill(store: GraphStore) -> None:
             store, configuration=comparison, selection=Selection(dataset=f"set {name}")
         )
     forests = forest_jobs.build_forests(store)
-    jobs.evaluate(store)
+    evaluation_jobs.evaluate(store)
     diagnosis_jobs.diagnose(store, forests=forests.id)
     trajectory_jobs.analyse(
         store,

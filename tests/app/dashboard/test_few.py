@@ -6,7 +6,7 @@ itself as long as their module runs.
 
 import pytest
 
-from app import jobs
+from app import evaluation_jobs
 from app.dashboard import connection, settings
 from app.drop_jobs import DroppedFile, read_dropped, remember_report, what_was_dropped
 from tests.app.dashboard import hostile
@@ -28,7 +28,7 @@ def test_an_empty_store_says_what_to_do(open_fresh_store, page, monkeypatch):
 def test_one_run(open_fresh_store, page, monkeypatch):
     store = open_fresh_store()
     store.write([hostile.run(1)])
-    jobs.evaluate(store)
+    evaluation_jobs.evaluate(store)
     shown = open_on(store, monkeypatch, open_fresh_store.server, page)
     shown.check()
     if page == "runs":

@@ -11,9 +11,9 @@ from analytics.statistics import BootstrapConfiguration
 from analytics.trajectory_results import AnalysisConfiguration
 from app import (
     communication_jobs,
+    evaluation_jobs,
     forest_jobs,
     intervention_jobs,
-    jobs,
     perturbation_jobs,
     relation_jobs,
     trajectory_jobs,
@@ -61,7 +61,7 @@ def test_one_run(tmp_path, run):
         )
         if "attributes" in run:
             relation_jobs.relations(store)
-        jobs.evaluate(store)
+        evaluation_jobs.evaluate(store)
         stored = store.query("MATCH (r:Run) RETURN r.id AS id").rows[0][0]
     settings.configure(settings.Settings(store=str(path)))
     for page, state in STATES:
