@@ -6,7 +6,7 @@ from app.dashboard import charts
 from app.dashboard.curves import Curve, Panel, Spot, panels
 from app.dashboard.intervals import Estimate, intervals
 from app.dashboard.page import Page
-from app.dashboard.pages.stored import chosen_report, followed, notes, rows_of
+from app.dashboard.pages.stored import PAIR_COLUMNS, chosen_report, followed, notes, rows_of
 from app.dashboard.text import one_line
 from app.output import show as shown
 
@@ -27,20 +27,6 @@ ROUND_COLUMNS = (
     "deviation_tokens",
     "mean_characters",
     "deviation_characters",
-)
-PAIR_COLUMNS = (
-    "first",
-    "second",
-    "tasks",
-    "mean_first",
-    "mean_second",
-    "difference",
-    "low",
-    "high",
-    "better",
-    "tied",
-    "worse",
-    "adjusted",
 )
 LOWER_IS_BETTER = ("transmitted_tokens", "message_phase_tokens")
 

@@ -8,32 +8,27 @@ from app.dashboard import charts, connection
 from app.dashboard.diff import DRAWN_ROWS, diff_figure, who
 from app.dashboard.intervals import Estimate, intervals
 from app.dashboard.page import Page
-from app.dashboard.pages.stored import choice_form, chosen_report, followed, notes, rows_of
+from app.dashboard.pages.stored import (
+    PAIR_COLUMNS,
+    choice_form,
+    chosen_report,
+    followed,
+    notes,
+    rows_of,
+)
 from app.dashboard.settings import READ_ACTIONS
 from app.dashboard.text import one_line
 from app.output import show as shown
 
 PARTS = ("Methods", "Two runs")
-DIRECTIONS = {"success": True, "score": True, "tokens": False, "latency": False, "cost": False}
-PAIR_COLUMNS = (
-    "first",
-    "second",
-    "tasks",
-    "mean_first",
-    "mean_second",
-    "difference",
-    "low",
-    "high",
-    "better",
-    "tied",
-    "worse",
-    "adjusted",
+DOWNLOADED_COLUMNS = (
     "sign_test",
     "randomization_test",
     "only_first",
     "only_second",
     "unscored",
 )
+DIRECTIONS = {"success": True, "score": True, "tokens": False, "latency": False, "cost": False}
 ALIGNED_ACTIONS = 2_000
 """Actions of a run up to which a page aligns it: more take the command's time."""
 
@@ -149,7 +144,7 @@ def _differences(page: Page, document: dict[str, Any]) -> None:
             "all pairs and metrics."
         )
     page.table(
-        rows_of(found, PAIR_COLUMNS),
+        rows_of(found, (*PAIR_COLUMNS, *DOWNLOADED_COLUMNS)),
         "pairs",
         about=f"Differences in {metric} between pairs of methods",
         labels={"adjusted": "p, corrected"},

@@ -13,6 +13,21 @@ if TYPE_CHECKING:
     from app.stored_reports import ReportHead, StoredReport
 
 MOST_NOTES = 20
+PAIR_COLUMNS = (
+    "first",
+    "second",
+    "tasks",
+    "mean_first",
+    "mean_second",
+    "difference",
+    "low",
+    "high",
+    "better",
+    "tied",
+    "worse",
+    "adjusted",
+)
+"""What a table says of the difference between two methods."""
 NAME_LENGTH = 40
 """Characters of a row's name in a drawing."""
 
