@@ -14,6 +14,7 @@ names an unknown subtask, a cycle.
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import msgspec
 
@@ -38,7 +39,13 @@ _EDGES = re.compile(r"^[\s*#>-]*Edges?\b[\s*]*:", re.IGNORECASE | re.MULTILINE)
 _NUMBERED = re.compile(r"\s*(\d+)\s*[:.)]\s*(.*)")
 _PAIR = re.compile(r"\(\s*(START|\d+)\s*,\s*(END|\d+)\s*\)", re.IGNORECASE)
 _ACTIONS = "The action list you can take:"
-_TASK = re.compile(r"(?:\ATask:|Your task is to:|My problem is:|Instruction: \[SEP\])\s*")
+# A text in Python's notation without other escapes than those of line ends and quotes.
+_TEXT = re.compile(
+    r"""'[^'\\\x00-\x1f]*+(?:\\[n'"][^'\\\x00-\x1f]*+)*+'"""
+    r"""|"[^"\\\x00-\x1f]*+(?:\\[n'"][^"\\\x00-\x1f]*+)*+\""""
+)
+_TASK = "Task:"
+_TASK_INSIDE = ("Your task is to:", "My problem is:", "Instruction: [SEP]")
 
 
 class _Message(msgspec.Struct):
@@ -91,14 +98,15 @@ class WorfBenchReader:
         seen: set[str] = set()
         for position, raw in enumerate(_items(file)):
             record = f"#{position}"
+            data = bytes(raw)
             try:
-                item, repaired = decode_bytes(bytes(raw), _ITEM, file.uri)
+                item, repaired = decode_bytes(data, _ITEM, file.uri)
                 if item.id is not None and str(item.id):
                     record = str(item.id)
                 if record in seen:
                     record = f"{record}#{position}"
                 seen.add(record)
-                yield self._graph(file, context, item, record, bytes(raw), repaired)
+                yield self._graph(file, context, item, record, data, repaired)
             except InputError as error:
                 yield Rejection(file.uri, record, error.reason)
 
@@ -115,7 +123,7 @@ class WorfBenchReader:
         if plan is None:
             raise GraphError("it holds no assistant message")
         subtasks, rest = _subtasks(plan)
-        pairs = [(found[1].upper(), found[2].upper()) for found in _PAIR.finditer(rest)]
+        pairs = [(source.upper(), target.upper()) for source, target in _PAIR.findall(rest)]
         if not subtasks:
             raise GraphError("its message lists no subtasks under Node:")
         if not pairs:
@@ -140,21 +148,18 @@ class WorfBenchReader:
             )
             for number, text in subtasks.items()
         }
-        known = {*places, "START", "END"}
-        for source, target in dict.fromkeys(pairs):
-            unknown = source if source not in known else target
-            if unknown not in known:
-                raise GraphError(
-                    f"the edge ({source},{target}) names the unknown subtask {unknown}"
-                )
+        unique = dict.fromkeys(pairs)
+        touched = set(chain.from_iterable(unique))
+        if not touched <= {*places, "START", "END"}:
+            raise _unknown_end(unique, places)
+        for source, target in unique:
             if source in places and target in places:
                 builder.edge(places[source], places[target], "explicit")
-        twice = len(pairs) - len(set(pairs))
+        twice = len(pairs) - len(unique)
         if twice:
             builder.warn(f"{twice} of {len(pairs)} edges stand twice")
-        touched = {end for pair in pairs for end in pair}
-        alone = [number for number in places if number not in touched]
-        if alone:
+        if not touched >= places.keys():
+            alone = [number for number in places if number not in touched]
             builder.warn("in no edge: subtask " + ", ".join(alone))
         builder.warnings.extend(
             f"no edge names {end}" for end in ("START", "END") if end not in touched
@@ -175,11 +180,42 @@ def _items(file: TraceFile) -> Iterable[msgspec.Raw | bytes]:
 
 
 def _last(item: _Item, role: str) -> str | None:
-    return next((m.content for m in reversed(item.conversations) if m.role == role), None)
+    for message in reversed(item.conversations):
+        if message.role == role:
+            return message.content
+    return None
+
+
+def _unknown_end(pairs: Iterable[tuple[str, str]], places: dict[str, int]) -> GraphError:
+    """What is wrong with the first pair that names no subtask of the list."""
+    known = {*places, "START", "END"}
+    for source, target in pairs:
+        for end in (source, target):
+            if end not in known:
+                return GraphError(
+                    f"the edge ({source},{target}) names the unknown subtask {end}"
+                )
+    raise AssertionError("every pair names subtasks of the list")
 
 
 def _subtasks(plan: str) -> tuple[dict[str, str], str]:
-    """The numbered subtasks after ``Node:``, and the text in which the edges stand.
+    """The numbered subtasks after ``Node:``, and the text in which the edges stand."""
+    head, label, _ = plan.partition("\nEdge:")
+    lines = head.splitlines()
+    # Lines that end in another way than by "\n" are left to the careful reading.
+    if not label or lines[:1] != ["Node:"] or not 1 < len(lines) == head.count("\n") + 1:
+        return _deviating_subtasks(plan)
+    subtasks: dict[str, str] = {}
+    for position, line in enumerate(lines[1:], 1):
+        number, colon, text = line.partition(":")
+        if number != str(position) or not colon:
+            return _deviating_subtasks(plan)
+        subtasks[number] = text.strip()
+    return subtasks, plan[len(head) + 1 :]
+
+
+def _deviating_subtasks(plan: str) -> tuple[dict[str, str], str]:
+    """The same of a message in any form; it gives the same where the form is the usual one.
 
     A line without a number belongs to the subtask before it only where the next number
     follows later; otherwise the list has ended and a comment begins.
@@ -220,17 +256,49 @@ def _question(text: str) -> tuple[str, list[str]]:
     if not mark:
         return before, []
     if listed.startswith("["):
-        try:
-            value = ast.literal_eval(listed)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            value = None
-        if isinstance(value, list):
-            return before, [str(action).strip() for action in value]
+        actions = _python_texts(listed)
+        if actions is None:
+            actions = _python_list(listed)
+        if actions is not None:
+            return before, actions
     return before, [line.strip() for line in listed.splitlines() if line.strip()]
+
+
+def _python_list(listed: str) -> list[str] | None:
+    """The items of a list in Python's notation as texts; None where it is no such list."""
+    try:
+        value = ast.literal_eval(listed)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return [str(action).strip() for action in value] if isinstance(value, list) else None
+
+
+def _python_texts(listed: str) -> list[str] | None:
+    """What :func:`_python_list` gives for a list of plain texts, without a syntax tree.
+
+    Returns:
+        None where the list holds anything else, or is written in another way.
+    """
+    texts = _TEXT.findall(listed)
+    if listed != f"[{', '.join(texts)}]":
+        return None
+    return [
+        text[1:-1].replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"').strip()
+        for text in texts
+    ]
 
 
 def _core(question: str) -> str:
     """What is asked, without the scene around it."""
-    found = _TASK.search(question)
-    rest = question[found.end() :] if found else question
-    return rest.partition("[SEP]")[0].strip()
+    start = len(_TASK) if question.startswith(_TASK) else _end_of_scene(question)
+    return question[start:].partition("[SEP]")[0].strip()
+
+
+def _end_of_scene(question: str) -> int:
+    """Where the first of the marks ends that stand before a task; 0 where none does."""
+    ends = [
+        (place, place + len(mark))
+        for mark in _TASK_INSIDE
+        if (place := question.find(mark)) >= 0
+    ]
+    return min(ends)[1] if ends else 0

@@ -1,13 +1,18 @@
 """WorfBench: hand-counted plans, and the ways in which a model's message deviates."""
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from graphstore.errors import InputError
+from graphstore.errors import GraphError, InputError
 from graphstore.model import CollaborationGraph
 from ingest.reader import ReadContext, Rejection
+from ingest.readers import worfbench
 from ingest.readers.worfbench import WORFBENCH
 from tests.ingest.memory_file import MemoryFile
 from tests.ingest.mutations import assert_survives
@@ -166,3 +171,109 @@ def test_sniffing() -> None:
 
 def test_damaged_files_only_reject() -> None:
     assert_survives(WORFBENCH, HOME.read_bytes())
+
+
+def outcome_of(read: Callable[[str], object], text: str) -> object:
+    try:
+        return read(text)
+    except GraphError as error:
+        return error.reason
+
+
+plan_pieces = st.sampled_from(
+    [
+        "Node:",
+        "Nodes:",
+        "\n",
+        "\nEdge:",
+        "Edge:",
+        "\r\n",
+        "\x0b",
+        "\u2028",
+        " ",
+        "1:",
+        "2:",
+        "3:",
+        "01:",
+        "2.",
+        "\u0661:",
+        "3",
+        " look",
+        ": and",
+        "(START,1)",
+        "(1,2)",
+        "-",
+    ]
+)
+usual_plans = st.lists(st.sampled_from(["look", " put it ", "a: b", "", "Edge", "3: x"])).map(
+    lambda texts: (
+        "Node:"
+        + "".join(f"\n{number}:{text}" for number, text in enumerate(texts, 1))
+        + "\nEdge: (START,1)"
+    )
+)
+
+
+@given(st.one_of(st.lists(plan_pieces).map("".join), usual_plans))
+def test_the_usual_form_of_a_plan_reads_as_any_form_does(plan: str) -> None:
+    found = outcome_of(worfbench._subtasks, plan)
+    assert found == outcome_of(worfbench._deviating_subtasks, plan)
+
+
+listed_pieces = st.sampled_from(
+    [
+        "[",
+        "]",
+        "'",
+        '"',
+        ", ",
+        ",",
+        "\\n",
+        "\\'",
+        '\\"',
+        "\\\\",
+        "\\t",
+        "\n",
+        "\0",
+        "\t",
+        "a",
+        " é ",
+        "1",
+    ]
+)
+
+
+@given(
+    st.one_of(
+        st.lists(listed_pieces).map(lambda pieces: f"['{''.join(pieces)}']"),
+        st.lists(st.text(alphabet="ab'\"\n\\ é"), max_size=4).map(repr),
+    )
+)
+def test_a_list_of_plain_texts_reads_as_python_reads_it(listed: str) -> None:
+    found = worfbench._python_texts(listed)
+    assert found is None or found == worfbench._python_list(listed)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Task:",
+                "Your task is to:",
+                "My problem is:",
+                "Instruction: [SEP]",
+                "[SEP]",
+                " ",
+                "\n",
+                "Your task",
+                "look",
+                "T",
+            ]
+        )
+    ).map("".join)
+)
+def test_what_is_asked_stands_after_the_first_mark(question: str) -> None:
+    marks = r"(?:\ATask:|Your task is to:|My problem is:|Instruction: \[SEP\])"
+    found = re.search(marks, question)
+    rest = question[found.end() :] if found else question
+    assert worfbench._core(question) == rest.partition("[SEP]")[0].strip()
