@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from graphstore import dialect
 from graphstore.errors import QueryError
-from graphstore.lexer import Token, is_name, tokens, without_comments, words
+from graphstore.lexer import Token, ends_expression, is_name, tokens, without_comments, words
 
 FIRST_WORDS = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "CALL", "SHOW")
 """What a query, and each part of a UNION, may begin with."""
@@ -101,16 +101,18 @@ def _check_word(found: Sequence[Token], position: int) -> None:
         _check_function(found, position)
         return
     if token.key in WRITING_WORDS:
-        raise QueryError(f"{token.key} writes, and queries only read{_otherwise(token)}")
+        raise QueryError(
+            f"{token.key} writes, and queries only read{_otherwise(found, position)}"
+        )
     if token.key in ADMINISTERING_WORDS:
         raise QueryError(
             f"{token.key} is about the server, and queries only read the store"
-            + _otherwise(token)
+            + _otherwise(found, position)
         )
     if token.key in ("EXPLAIN", "PROFILE"):
         raise QueryError(
             f"{token.key} asks for a plan, which each engine gives in its own way: leave it "
-            f"out{_otherwise(token)}"
+            f"out{_otherwise(found, position)}"
         )
     if token.key == "CALL":
         _check_call(found, position)
@@ -120,10 +122,35 @@ def _check_word(found: Sequence[Token], position: int) -> None:
         _check_function(found, position)
 
 
-def _otherwise(token: Token) -> str:
+def _otherwise(found: Sequence[Token], position: int) -> str:
+    """What to do where the word was meant as a name: nothing where it cannot be one."""
+    if _begins_clause(found, position):
+        return ""
+    token = found[position]
     if token.key in _TAKEN_QUOTED:
         return "; where it is a name, choose another one"
     return f"; where it is a name, put it in backticks: `{token.text}`"
+
+
+def _begins_clause(found: Sequence[Token], position: int) -> bool:
+    """Whether a word plainly begins a clause: a statement or an expression has just ended.
+
+    Where a name could stand, it is False: a product's second factor follows ``*`` as a
+    clause may.
+    """
+    if not position:
+        return True
+    before = found[position - 1]
+    if before.kind == "word" and before.key in ("ALL", "DISTINCT") and position > 1:
+        before = found[position - 2]
+        return before.kind == "word" and before.key == "UNION"
+    if before.kind == "word" and before.key == "UNION":
+        return True
+    if before.text == "{" and position > 1:
+        # Of a subquery; a map projection's brace follows its variable.
+        opener = found[position - 2]
+        return opener.text == ")" or opener.key in ("CALL", "COLLECT", "COUNT", "EXISTS")
+    return before.text != "*" and ends_expression(found, position - 1)
 
 
 def _check_beginnings(found: Sequence[Token]) -> None:
@@ -165,7 +192,7 @@ def _check_call(found: Sequence[Token], position: int) -> None:
     if name not in PROCEDURES:
         raise QueryError(
             f"CALL {name} is not let through: only the procedures "
-            f"{', '.join(sorted(PROCEDURES))} are, and subqueries{_otherwise(found[position])}"
+            f"{', '.join(sorted(PROCEDURES))} are, and subqueries{_otherwise(found, position)}"
         )
 
 
@@ -173,8 +200,8 @@ def _check_show(found: Sequence[Token], position: int) -> None:
     following = found[position + 1] if position + 1 < len(found) else None
     if following is None or following.kind != "word" or following.key not in SHOWN:
         raise QueryError(
-            "SHOW may be followed by INDEXES, CONSTRAINTS, FUNCTIONS or PROCEDURES only; "
-            "where it is a name, put it in backticks: `show`"
+            "SHOW may be followed by INDEXES, CONSTRAINTS, FUNCTIONS or PROCEDURES only"
+            + _otherwise(found, position)
         )
 
 

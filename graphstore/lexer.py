@@ -136,7 +136,7 @@ def is_name(found: Sequence[Token], position: int) -> bool:
     return (
         before.kind == "word"
         and before.key == "AS"
-        and _ends_expression(found, position - 2)
+        and ends_expression(found, position - 2)
         and (
             following is None
             or following.text in (",", "}", ")")
@@ -145,8 +145,13 @@ def is_name(found: Sequence[Token], position: int) -> bool:
     )
 
 
-def _ends_expression(found: Sequence[Token], position: int) -> bool:
-    """Whether an expression can end here, so that an AS behind it is the keyword."""
+def ends_expression(found: Sequence[Token], position: int) -> bool:
+    """Whether an expression can end here, so that no name can follow it.
+
+    Args:
+        found: All tokens.
+        position: Of the token that would be its last; below 0 there is none.
+    """
     if position < 0:
         return False
     token = found[position]

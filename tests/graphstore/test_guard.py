@@ -249,6 +249,56 @@ def test_sentences_say_which_word_and_what_to_write_instead() -> None:
         check_read_only("// nothing\n;")
 
 
+@pytest.mark.parametrize(
+    "cypher",
+    [
+        "CREATE (:Run)",
+        "`INSERT` (:Run)",
+        "MATCH (n) SET n.x = 1",
+        "MATCH (n) WHERE n:Run SET n.x = 1",
+        "MATCH (n) RETURN n.x SET n.y = 1",
+        "MATCH (n) WHERE n.x = 'a' DETACH DELETE n",
+        "MATCH (n) WHERE n.x = $p REMOVE n.x",
+        "RETURN 1 AS x UNION CREATE (n:Run) RETURN n AS x",
+        "RETURN 1 AS x UNION ALL CREATE (n:Run) RETURN n AS x",
+        "MATCH (n) CALL (n) { SET n.x = 1 } RETURN n",
+        "CALL { CREATE (:Run) } RETURN 1 AS x",
+        "EXPLAIN MATCH (n) RETURN n",
+        "PROFILE MATCH (n) RETURN n",
+        "USE other MATCH (n) RETURN n",
+        "CALL dbms.listConfig()",
+        "MATCH (n) CALL db.createLabel(n.name) RETURN n",
+        "SHOW USERS",
+        "SHOW INDEXES YIELD name SHOW SETTINGS YIELD value RETURN value",
+    ],
+)
+def test_what_plainly_begins_a_clause_is_not_taken_for_a_name(cypher: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        check_read_only(cypher)
+    assert "where it is a name" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "cypher",
+    [
+        "MATCH (set) RETURN 1 AS x",
+        "MATCH set = (a)-->(b) RETURN 1 AS x",
+        "MATCH (n) WHERE set.x = 1 RETURN n",
+        "MATCH (n) RETURN DISTINCT set",
+        "WITH 2 AS n RETURN n * set",
+        "RETURN all(set IN [1] WHERE true) AS x",
+        "MATCH (n) RETURN n {set}",
+        "MATCH (n) RETURN n.id, call",
+        "WITH show, 1 AS x RETURN x",
+        "UNWIND profile AS x RETURN x",
+        "MATCH (insert) RETURN 1 AS x",
+    ],
+)
+def test_what_may_be_a_name_is_told_how_to_write_it(cypher: str) -> None:
+    with pytest.raises(QueryError, match="where it is a name"):
+        check_read_only(cypher)
+
+
 def test_what_the_engines_get_has_no_comment_and_no_semicolon_and_keeps_its_positions() -> None:
     text = "MATCH (n) // it's\r\n/* a\nb */ RETURN 'http://x/*y*/' AS x; // end"
     assert checked(text) == ("MATCH (n)        \r\n    \n     RETURN 'http://x/*y*/' AS x")
