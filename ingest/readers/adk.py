@@ -71,9 +71,7 @@ class AdkReader:
         Raises:
             InputError: The file is not JSON, or holds no events and no cases.
         """
-        lines = file.lines()
-        first, second = next(lines, None), next(lines, None)
-        if first is not None and second is not None and _is_event_line(first[1]):
+        if _has_event_lines(file):
             yield from self._lines(file, context)
             return
         value, repaired = decode_file(file, _DECODER)
@@ -310,8 +308,16 @@ def _is_evaluation(value: Record) -> bool:
     return any(get(value, name) is not None for name in ("eval_cases", "eval_case_results"))
 
 
-def _is_event_line(line: bytes) -> bool:
+def _has_event_lines(file: TraceFile) -> bool:
+    """Whether the first of several lines is an event by itself."""
+    start = file.sample.lstrip()
+    if start.startswith((b"{\n", b"{\r\n")):
+        return False  # an indented document
+    lines = file.lines()
+    first, second = next(lines, None), next(lines, None)
+    if first is None or second is None:
+        return False
     try:
-        return is_event(_DECODER.decode(line))
+        return is_event(_DECODER.decode(first[1]))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False

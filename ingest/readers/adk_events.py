@@ -8,8 +8,9 @@ author says goes to the author that comes next in the invocation, else to the us
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.model import Attributes, Status
@@ -21,8 +22,43 @@ Record = dict[str, Any]
 USER = "user"
 TRANSFERS = frozenset({"transfer_to_agent", "transfer_to_other_agent"})
 
-_CAMEL: dict[str, str] = {}
-_KEPT = ("branch", "error_code", "interrupted", "finish_reason", "custom_metadata")
+_KEPT = ("id", "branch", "error_code", "interrupted", "finish_reason", "custom_metadata")
+_TOO_MANY = 2**62
+_EMPTY = ({}, [], "")
+_KEPT_ACTIONS = ("escalate", "end_of_agent", "compaction")
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+_SNAKE = {
+    _camel(name): name
+    for name in (
+        "error_code",
+        "finish_reason",
+        "custom_metadata",
+        "error_message",
+        "invocation_id",
+        "usage_metadata",
+        "prompt_token_count",
+        "candidates_token_count",
+        "thoughts_token_count",
+        "transfer_to_agent",
+        "state_delta",
+        "artifact_delta",
+        "end_of_agent",
+        "function_call",
+        "function_response",
+        "executable_code",
+        "code_execution_result",
+    )
+}
+"""The names that events and their parts are asked for, by their form in camel case."""
+
+_CAMEL_CASED = frozenset(_SNAKE)
+_NOTHING: Record = {}
 
 
 def get(record: Any, name: str) -> Any:
@@ -30,13 +66,23 @@ def get(record: Any, name: str) -> Any:
     if not isinstance(record, dict):
         return None
     value = record.get(name)
-    if value is None:
-        camel = _CAMEL.get(name)
-        if camel is None:
-            head, *rest = name.split("_")
-            camel = _CAMEL[name] = head + "".join(word.capitalize() for word in rest)
-        value = record.get(camel)
-    return value
+    return record.get(_camel(name)) if value is None and "_" in name else value
+
+
+def _snake_cased(record: Any) -> Record:
+    """A record's fields by their names in snake case; nothing where it is no record.
+
+    As in :func:`get`, the name in snake case counts where both have a value.
+    """
+    if not isinstance(record, dict):
+        return _NOTHING
+    if _CAMEL_CASED.isdisjoint(record):
+        return record
+    named = dict(record)
+    for camel in _CAMEL_CASED.intersection(record):
+        if named.get(_SNAKE[camel]) is None:
+            named[_SNAKE[camel]] = record[camel]
+    return named
 
 
 def is_event(value: Any) -> bool:
@@ -48,8 +94,7 @@ def is_event(value: Any) -> bool:
     )
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct):
     """A function call, with its response where the session holds it."""
 
     name: str
@@ -59,27 +104,32 @@ class Call:
     is_answered: bool = False
     ended_at: int | None = None
     target: str | None = None
-    written: list[str] = field(default_factory=list)
-    artifacts: list[str] = field(default_factory=list)
+    written: list[str] = []
+    artifacts: list[str] = []
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(msgspec.Struct):
     """One event: what was said, thought and called."""
 
     author: str
     invocation: str | None
     text: str | None = None
     thought: str | None = None
-    calls: list[Call] = field(default_factory=list)
+    calls: list[Call] = []
     started_at: int | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
     status: Status | None = None
-    written: list[str] = field(default_factory=list)
-    artifacts: list[str] = field(default_factory=list)
-    attributes: Attributes = field(default_factory=dict)
+    written: list[str] = []
+    artifacts: list[str] = []
+    attributes: Attributes = {}
     is_answer: bool = False
+
+    def take_tokens(self) -> tuple[int | None, int | None]:
+        """The tokens read and written: they belong to the event's first node alone."""
+        taken = self.tokens_in, self.tokens_out
+        self.tokens_in = self.tokens_out = None
+        return taken
 
 
 def turns_of(
@@ -157,37 +207,52 @@ def _turn(
     if not isinstance(author, str) or not author.strip():
         builder.warn("an event names no author")
         author = ""
-    turn = Turn(author, text_of(get(event, "invocation_id")))
-    _set_time(builder, turn, event.get("timestamp"))
-    counted = get(event, "usage_metadata") or usage.get(text_of(event.get("id")) or "")
-    turn.tokens_in = _count(get(counted, "prompt_token_count"))
-    written = [_count(get(counted, f"{n}_token_count")) for n in ("candidates", "thoughts")]
-    if any(count is not None for count in written):
-        turn.tokens_out = sum(count or 0 for count in written)
-    for name in ("id", *_KEPT):
-        value = get(event, name)
-        if value not in (None, {}, [], ""):
-            turn.attributes[name] = value
-    actions = get(event, "actions") or get(event, "options") or {}
-    target = get(actions, "transfer_to_agent")
+    event = _snake_cased(event)
+    turn = Turn(author, text_of(event.get("invocation_id")))
+    attributes = turn.attributes
+    if (time := event.get("timestamp")) is not None:
+        _set_time(builder, turn, time)
+    _set_tokens(turn, event, usage)
+    for name in _KEPT:
+        value = event.get(name)
+        if value is not None and value not in _EMPTY:
+            attributes[name] = value
+    actions = _snake_cased(event.get("actions") or event.get("options"))
+    target = actions.get("transfer_to_agent")
     target = target if isinstance(target, str) and target else None
     answered = _add_parts(builder, turn, _parts(event), waiting, target)
     holder = answered[-1] if answered else turn
-    holder.written += _keys(actions, "state_delta")
-    holder.artifacts += _keys(actions, "artifact_delta")
-    for name in ("escalate", "end_of_agent", "compaction"):
-        value = get(actions, name)
-        if value not in (None, {}, [], False):
-            turn.attributes[name] = value
-    error = get(event, "error_message")
+    if written := actions.get("state_delta"):
+        holder.written += _keys(written)
+    if artifacts := actions.get("artifact_delta"):
+        holder.artifacts += _keys(artifacts)
+    for name in _KEPT_ACTIONS:
+        value = actions.get(name)
+        if value is not None and value not in ({}, [], False):
+            attributes[name] = value
+    error = event.get("error_message")
     if isinstance(error, str) and error:
         turn.status = "error"
-        turn.attributes["error_message"] = error
+        attributes["error_message"] = error
         if turn.text is None:
             turn.text = error
     is_empty = turn.text is None and turn.thought is None and not turn.calls
     turn.is_answer = bool(answered) and is_empty
     return turn
+
+
+def _set_tokens(turn: Turn, event: Record, usage: dict[str, Record]) -> None:
+    counted = event.get("usage_metadata")
+    if not counted and usage:
+        counted = usage.get(text_of(event.get("id")) or "")
+    if not counted:
+        return
+    counted = _snake_cased(counted)
+    turn.tokens_in = _count(counted.get("prompt_token_count"))
+    written = _count(counted.get("candidates_token_count"))
+    thoughts = _count(counted.get("thoughts_token_count"))
+    if written is not None or thoughts is not None:
+        turn.tokens_out = (written or 0) + (thoughts or 0)
 
 
 def _add_parts(
@@ -207,26 +272,28 @@ def _add_parts(
             builder.warn("a part that is no object was kept as text")
             texts.append(text_of(part) or "")
             continue
-        if (asked := get(part, "function_call")) is not None:
+        named = _snake_cased(part)
+        if (asked := named.get("function_call")) is not None:
+            asked = asked if isinstance(asked, dict) else _NOTHING
             call = Call(
-                text_of(get(asked, "name")) or "unknown tool",
-                text_of(get(asked, "id")),
-                get(asked, "args"),
+                text_of(asked.get("name")) or "unknown tool",
+                text_of(asked.get("id")),
+                asked.get("args"),
             )
             call.target = _target(call)
             turn.calls.append(call)
             waiting.setdefault(call.name, []).append(call)
-        elif (code := get(part, "executable_code")) is not None:
+        elif (code := named.get("executable_code")) is not None:
             call = Call("code execution", None, code)
             turn.calls.append(call)
             waiting.setdefault(call.name, []).append(call)
-        elif (reply := get(part, "function_response")) is not None:
+        elif (reply := named.get("function_response")) is not None:
             answered.append(_answer(builder, turn, reply, waiting, target))
-        elif (result := get(part, "code_execution_result")) is not None:
+        elif (result := named.get("code_execution_result")) is not None:
             reply = {"name": "code execution", "response": result}
             answered.append(_answer(builder, turn, reply, waiting, None))
-        elif isinstance(part.get("text"), str):
-            (thoughts if part.get("thought") is True else texts).append(part["text"])
+        elif isinstance(text := part.get("text"), str):
+            (thoughts if part.get("thought") is True else texts).append(text)
         else:
             others += [name for name, value in part.items() if value is not None]
     turn.text = "\n".join(texts) if texts else None
@@ -245,10 +312,13 @@ def _answer(
     target: str | None,
 ) -> Call:
     """Gives a response to its call: the one with its id, else the first of its name."""
-    name = text_of(get(reply, "name")) or "unknown tool"
-    id = text_of(get(reply, "id"))
+    reply = reply if isinstance(reply, dict) else _NOTHING
+    name = text_of(reply.get("name")) or "unknown tool"
+    id = text_of(reply.get("id"))
     calls = waiting.get(name, [])
-    call = next((call for call in calls if id is not None and call.id == id), None)
+    call = None
+    if id is not None:
+        call = next((call for call in calls if call.id == id), None)
     if call is None and calls and (id is None or calls[0].id is None):
         call = calls[0]
     if call is None:
@@ -258,7 +328,7 @@ def _answer(
     else:
         calls.remove(call)
     call.is_answered = True
-    call.response = get(reply, "response")
+    call.response = reply.get("response")
     call.ended_at = turn.started_at
     if call.name in TRANSFERS:
         call.target = target or call.target
@@ -273,14 +343,11 @@ def _target(call: Call) -> str | None:
     return name if isinstance(name, str) and name.strip() else None
 
 
-def _keys(actions: Any, name: str) -> list[str]:
-    changes = get(actions, name)
+def _keys(changes: Any) -> list[str]:
     return sorted(changes) if isinstance(changes, dict) else []
 
 
 def _set_time(builder: GraphBuilder, turn: Turn, value: Any) -> None:
-    if value is None:
-        return
     turn.started_at = from_seconds(value)
     if turn.started_at is None:
         builder.warn("a time that is no number of seconds since 1970 was kept as it is")
@@ -288,6 +355,4 @@ def _set_time(builder: GraphBuilder, turn: Turn, value: Any) -> None:
 
 
 def _count(value: Any) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value < 2**62 else None
+    return value if type(value) is int and 0 <= value < _TOO_MANY else None

@@ -1,28 +1,14 @@
 """Makes a run out of the turns of a Google ADK session."""
 
+from collections.abc import Iterable
+
 from graphstore.builder import GraphBuilder
-from graphstore.model import AgentKind, Artifact, Attributes, Role
+from graphstore.model import AccessMode, Artifact, Attributes
 from ingest.flow import FlowTracker
 from ingest.readers.adk_events import USER, Call, Turn
 from ingest.readers.decoding import text_of
 
 _STATE = "session state"
-
-
-class _Tokens:
-    """The tokens of one event: they belong to its first node, and count once."""
-
-    def __init__(self, read: int | None, written: int | None) -> None:
-        self._read = read
-        self._written = written
-
-    def read(self) -> int | None:
-        value, self._read = self._read, None
-        return value
-
-    def written(self) -> int | None:
-        value, self._written = self._written, None
-        return value
 
 
 def add_turns(builder: GraphBuilder, turns: list[Turn]) -> str | None:
@@ -41,11 +27,11 @@ def add_turns(builder: GraphBuilder, turns: list[Turn]) -> str | None:
     """
     agents: dict[str, int] = {}
     for turn in turns:
-        for name in (turn.author, *(call.target for call in turn.calls)):
-            if name and name not in agents:
-                kind: AgentKind = "human" if name == USER else "agent"
-                role: Role | None = "human" if name == USER else None
-                agents[name] = builder.new_agent(name, role=role, kind=kind)
+        if turn.author and turn.author not in agents:
+            agents[turn.author] = _new_agent(builder, turn.author)
+        for call in turn.calls:
+            if call.target is not None and call.target not in agents:
+                agents[call.target] = _new_agent(builder, call.target)
     flow = FlowTracker(builder)
     nexts = _next_authors(turns)
     for position, turn in enumerate(turns):
@@ -59,6 +45,12 @@ def add_turns(builder: GraphBuilder, turns: list[Turn]) -> str | None:
             for node in nodes:
                 flow.deliver(node, [place], "inferred")
     return next((turn.text for turn in turns if turn.author == USER and turn.text), None)
+
+
+def _new_agent(builder: GraphBuilder, name: str) -> int:
+    if name == USER:
+        return builder.new_agent(name, role="human", kind="human")
+    return builder.new_agent(name)
 
 
 def _next_authors(turns: list[Turn]) -> list[str | None]:
@@ -82,8 +74,8 @@ def _add_turn(
     """Adds a turn's nodes; returns its last calls, if it ends with such."""
     agent = agents.get(turn.author)
     name = turn.author or "unknown author"
-    tokens = _Tokens(turn.tokens_in, turn.tokens_out)
     if turn.thought is not None:
+        tokens_in, tokens_out = turn.take_tokens()
         node = builder.add(
             "decision",
             name,
@@ -91,12 +83,13 @@ def _add_turn(
             content=turn.thought,
             started_at=turn.started_at,
             attributes=turn.attributes,
-            tokens_in=tokens.read(),
-            tokens_out=tokens.written(),
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
         )
         flow.act(node, agent)
     if turn.text is not None or not (turn.thought is not None or turn.calls):
         recipients = () if receiver is None or turn.text is None else (receiver,)
+        tokens_in, tokens_out = turn.take_tokens()
         node = builder.add(
             "decision" if turn.text is None else "agent_message",
             name,
@@ -106,16 +99,16 @@ def _add_turn(
             content=turn.text,
             started_at=turn.started_at,
             status=turn.status,
-            accesses=[(builder.resource(key, _STATE), "write") for key in turn.written],
-            outputs=[_artifact(file) for file in turn.artifacts],
+            accesses=_accesses(builder, turn.written),
+            outputs=_outputs(turn.artifacts),
             attributes=turn.attributes,
-            tokens_in=tokens.read(),
-            tokens_out=tokens.written(),
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
         )
         flow.act(node, agent, recipients=recipients, basis="inferred")
     calls: list[int] = []
     for call in turn.calls:
-        node = _add_call(builder, turn, call, agents, tokens)
+        node = _add_call(builder, turn, call, agents, agent)
         if call.target is None:
             calls.append(node)
             continue
@@ -136,29 +129,38 @@ def _add_call(
     turn: Turn,
     call: Call,
     agents: dict[str, int],
-    tokens: _Tokens,
+    agent: int | None,
 ) -> int:
     attributes: Attributes = dict(turn.attributes)
     if call.id is not None:
         attributes["call_id"] = call.id
     if call.arguments is not None:
         attributes["arguments"] = call.arguments
+    tokens_in, tokens_out = turn.take_tokens()
     failed = isinstance(call.response, dict) and call.response.get("status") == "error"
     return builder.add(
         "tool_call" if call.target is None else "decision",
         call.name,
-        agent=agents.get(turn.author),
+        agent=agent,
         recipients=() if call.target is None else (agents[call.target],),
         content=text_of(call.response),
         started_at=turn.started_at,
         ended_at=call.ended_at,
         status="error" if failed else None,
-        accesses=[(builder.resource(key, _STATE), "write") for key in call.written],
-        outputs=[_artifact(file) for file in call.artifacts],
+        accesses=_accesses(builder, call.written),
+        outputs=_outputs(call.artifacts),
         attributes=attributes,
-        tokens_in=tokens.read(),
-        tokens_out=tokens.written(),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
     )
+
+
+def _accesses(builder: GraphBuilder, keys: list[str]) -> Iterable[tuple[int, AccessMode]]:
+    return [(builder.resource(key, _STATE), "write") for key in keys] if keys else ()
+
+
+def _outputs(files: list[str]) -> Iterable[Artifact]:
+    return [_artifact(file) for file in files] if files else ()
 
 
 def _artifact(name: str) -> Artifact:

@@ -7,7 +7,11 @@ from functools import lru_cache
 
 _FRACTION = re.compile(r"(?<=:\d\d)[.,](\d+)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LONGEST_UTC = len("2026-03-01T10:00:02.123456Z")
+_LONGEST_ZONE = len("2026-03-01T10:00:02.123456+00:00")
 _SECOND = 1_000_000_000
+_MICROSECOND = 1_000
+_DAY = 86_400
 _LATEST_SECOND = 9_000_000_000
 """Within 64 bits of nanoseconds, in the year 2255."""
 
@@ -20,11 +24,30 @@ def from_iso(value: object) -> int | None:
     """
     if not isinstance(value, str):
         return None
-    found = _FRACTION.search(value)
+    if value[19:20] == "." and value[4] == "-":
+        length = len(value)
+        # At most six digits stand behind the point: a datetime holds them all.
+        if (length <= _LONGEST_UTC and value[-1] == "Z") or (
+            length <= _LONGEST_ZONE and value[-6] == "+"
+        ):
+            try:
+                since = datetime.fromisoformat(value) - _EPOCH
+            except (ValueError, TypeError, OverflowError):
+                return _from_unusual(value)
+            whole = since.days * _DAY + since.seconds
+            if abs(whole) > _LATEST_SECOND:
+                return None
+            return whole * _SECOND + since.microseconds * _MICROSECOND
+    return _from_unusual(value)
+
+
+def _from_unusual(text: str) -> int | None:
+    """Any time, its fraction of a second taken apart from the rest."""
+    found = _FRACTION.search(text)
     if found is None:
-        whole = _whole_seconds(value)
+        whole = _whole_seconds(text)
         return None if whole is None else whole * _SECOND
-    whole = _whole_seconds(value[: found.start()] + value[found.end() :])
+    whole = _whole_seconds(text[: found.start()] + text[found.end() :])
     return None if whole is None else whole * _SECOND + int(f"{found[1]:0<9.9}")
 
 

@@ -1,6 +1,8 @@
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from ingest.readers.instants import from_iso, from_seconds
+from ingest.readers.instants import _from_unusual, from_iso, from_seconds
 
 SECOND = 1_772_359_202
 
@@ -34,3 +36,22 @@ def test_seconds_since_the_epoch():
     assert from_seconds(1772359202.123456) == SECOND * 10**9 + 123_456_000
     for value in (None, True, "1", -1, float("nan"), 1e18):
         assert from_seconds(value) is None
+
+
+@given(
+    st.datetimes().map(lambda time: time.isoformat(timespec="microseconds")),
+    st.integers(0, 9),
+    st.sampled_from(["Z", "+00:00", "+05:30", "-01:00", "+0000", "", " Z", "z", "+00:00:01"]),
+    st.sampled_from(["T", " "]),
+)
+def test_the_usual_form_is_read_as_any_other(time, digits, zone, between):
+    text = (f"{time}789"[: 20 + digits] + zone).replace("T", between)
+    assert from_iso(text) == _from_unusual(text)
+
+
+@given(st.text("0123456789-:.+TZ ,W\u0661", min_size=18, max_size=34))
+@example("2026-03-01T10:00:02.\u0661Z")
+@example("20260301T100002.1234567890Z")
+@example("2026-W09-7T10:00:02.5Z")
+def test_what_looks_like_a_time_is_read_as_any_other(text):
+    assert from_iso(text) == _from_unusual(text)
