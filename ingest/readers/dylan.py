@@ -13,6 +13,7 @@ table where both are given; alone it holds no message. The questions stand in ne
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -29,6 +30,8 @@ from ingest.readers.sample_json import first_value
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 _TABLE = re.compile(rb'\s*(?:\[\s*){2,3}(?:null\s*,\s*)*"(?:[^"\\]|\\.){20}')
 _ENDING = re.compile(r"\.(?:jsonl?|txt)(?:\.gz)?\Z", re.IGNORECASE)
+# What begins like this, as nearly all JSON does, need not be decoded to be none.
+_NO_SUMMARY = re.compile(rb"[ \t\r\n]*(?:\{|\[[^TF])")
 _ONLY_SUMMARY = (
     "it holds weights and totals but no replies: give it together with the .json file of the "
     "same name"
@@ -63,7 +66,7 @@ class DylanReader:
             # Streams hold lists of texts too, beside the objects that those belong to.
             table = first_value(sample)
             return isinstance(table, list) and not any(isinstance(row, dict) for row in table)
-        return SUMMARY.match(sample.decode("utf-8", "replace")) is not None
+        return _is_summary(sample)
 
     def join_keys(self, file: TraceFile) -> frozenset[str]:
         """The file's name without its ending: the table and its summary share it."""
@@ -77,7 +80,7 @@ class DylanReader:
         Raises:
             InputError: It is a summary without its table, or holds no table.
         """
-        if _is_summary(file):
+        if _is_summary(file.sample):
             raise InputError(_ONLY_SUMMARY, file=file.uri)
         yield from self._tables(file, None, None, context)
 
@@ -88,7 +91,7 @@ class DylanReader:
         beside: tuple[TraceFile, Summary] | None = None
         tables: list[TraceFile] = []
         for file in files:
-            if not _is_summary(file):
+            if not _is_summary(file.sample):
                 tables.append(file)
             elif beside is None and (found := parse_summary(file.data())) is not None:
                 beside = (file, found)
@@ -143,8 +146,10 @@ class DylanReader:
 DYLAN = DylanReader()
 
 
-def _is_summary(file: TraceFile) -> bool:
-    return SUMMARY.match(file.sample.decode("utf-8", "replace")) is not None
+def _is_summary(sample: bytes) -> bool:
+    if _NO_SUMMARY.match(sample):
+        return False
+    return SUMMARY.match(sample.decode("utf-8", "replace")) is not None
 
 
 def _values(file: TraceFile) -> Iterator[tuple[Any, bool]]:
@@ -185,7 +190,7 @@ def _is_array_of_tables(value: Any) -> bool:
 def _rows(value: Any) -> list[list[Any]] | None:
     if not isinstance(value, list) or not value:
         return None
-    return value if all(isinstance(row, list) for row in value) else None
+    return value if set(map(type, value)) == {list} else None
 
 
 def _about(summary: Summary, number: int) -> Attributes:
@@ -214,15 +219,18 @@ def _fill(
     # The name of the file would tell more, but it is no part of a graph's identity.
     builder.set_task(f"question {number + 1} of {file.sha256[:12]}")
     builder.set_method("DyLAN", framework="DyLAN")
-    agents = [
-        builder.new_agent(f"agent {position + 1}", role="unknown")
-        for position in range(len(rows))
-    ]
-    rounds = max(len(row) for row in rows)
-    if any(len(row) != rounds for row in rows):
+    # The builder is new: the position of an agent is its place in the table.
+    names = [f"agent {place}" for place in range(1, len(rows) + 1)]
+    for name in names:
+        builder.new_agent(name, role="unknown")
+    rounds = max(map(len, rows))
+    if min(map(len, rows)) != rounds:
         builder.warn("the agents have different numbers of rounds")
-    turns = [turn for turn in range(rounds) if any(_replied(row, turn) for row in rows)]
-    asked = [[place for place, row in enumerate(rows) if _replied(row, turn)] for turn in turns]
+    turns: list[tuple[int, list[tuple[int, Any]]]] = []
+    for turn, column in enumerate(zip_longest(*rows)):
+        replies = [(place, reply) for place, reply in enumerate(column) if reply is not None]
+        if replies:
+            turns.append((turn, replies))
     if not turns:
         raise InputError("no agent replied")
     weights = known.get("weights")
@@ -230,18 +238,17 @@ def _fill(
         builder.warn("the weights do not fit the table and were left out")
         weights = None
     before: list[tuple[int, int]] = []
-    for step, turn in enumerate(turns):
-        following = asked[step + 1] if step + 1 < len(asked) else []
+    readers = [[place for place, _ in replies] for _, replies in turns[1:]]
+    for (turn, replies), following in zip(turns, [*readers, []], strict=True):
         current: list[tuple[int, int]] = []
-        for place in asked[step]:
-            reply = rows[place][turn]
+        for place, reply in replies:
             if not isinstance(reply, str):
                 builder.warn("replies that are no texts were kept as JSON")
             node = builder.add(
                 "agent_message",
-                f"agent {place + 1}",
-                agent=agents[place],
-                recipients=[agents[other] for other in following if other != place],
+                names[place],
+                agent=place,
+                recipients=[other for other in following if other != place],
                 delivery="broadcast",
                 content=text_of(reply),
                 round=turn,
@@ -256,7 +263,3 @@ def _fill(
     if known.get("totals"):
         builder.attributes["file_totals"] = known["totals"]
     builder.outcome = Outcome(success=known.get("correct"))
-
-
-def _replied(row: list[Any], turn: int) -> bool:
-    return turn < len(row) and row[turn] is not None
