@@ -41,7 +41,10 @@ DATASET = "TaskBench"
 
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 _REFERENCE = re.compile(r"<node-(\d+)>")
-_PARTS = ("nodes", "links", "steps")
+_PARTS = (
+    ("task_nodes", "task_links", "task_steps"),
+    ("tool_nodes", "tool_links", "tool_steps"),
+)
 _LINK_KEYS = {"source", "target", "type"}
 _REQUEST = ("user_request", "instruction")
 
@@ -65,6 +68,7 @@ class TaskBenchReader:
             "subtasks: a link is a permitted transfer, not a dependency.",
         ),
     )
+    telling_keys = frozenset({"task_nodes", "tool_nodes", "nodes", "links"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds a request's nodes and links, or a graph of tools."""
@@ -144,18 +148,10 @@ def _fill_tools(builder: GraphBuilder, value: dict[str, Any]) -> None:
             builder.warn("tools without a name of their own were left out")
             continue
         places[name] = len(units)
-        attributes = {key: kept for key, kept in node.items() if key != "id"}
+        attributes = dict(node)
+        del attributes["id"]
         units.append((label(name), "tool", builder.policy.attributes(attributes)))
-    links: list[tuple[int, int, str]] = []
-    for link in value.get("links", []):
-        source, target = _ends(link)
-        if source not in places or target not in places:
-            unknown = source if source not in places else target
-            builder.warn(f"links that name no tool were left out, such as {unknown!r}")
-            continue
-        kind = link.get("type")
-        kind = label(kind) if isinstance(kind, str) else ""
-        links.append((places[source], places[target], kind))
+    links = _permitted(builder, value.get("links", []), places)
     if not units:
         raise GraphError("it names no tool")
     builder.warn("a graph of tools names no task")
@@ -163,10 +159,37 @@ def _fill_tools(builder: GraphBuilder, value: dict[str, Any]) -> None:
     builder.organization = make_organization(f"TaskBench, {len(units)} tools", units, links)
 
 
+def _permitted(
+    builder: GraphBuilder, listed: list[Any], places: dict[str, int]
+) -> list[tuple[int, int, str]]:
+    """The links between tools: their positions, and the kind that a link may have."""
+    label = builder.policy.label
+    try:
+        # There are hundreds, and nearly always each joins two of the tools.
+        found = [
+            (places[link["source"]], places[link["target"]], link.get("type"))
+            for link in listed
+        ]
+    except (KeyError, TypeError):
+        found = []
+        for link in listed:
+            source, target = _ends(link)
+            if source not in places or target not in places:
+                unknown = source if source not in places else target
+                builder.warn(f"links that name no tool were left out, such as {unknown!r}")
+                continue
+            found.append((places[source], places[target], link.get("type")))
+    kinds = {kind: label(kind) for _, _, kind in found if isinstance(kind, str)}
+    return [
+        (source, target, kinds[kind] if isinstance(kind, str) else "")
+        for source, target, kind in found
+    ]
+
+
 def _fill(builder: GraphBuilder, value: Any, record: str) -> None:
     nodes, links, steps = _parts(value)
     outer: dict[str, Any] = value
-    request = next((t for key in _REQUEST if (t := text_of(outer.get(key)))), None)
+    request = _request(outer)
     category = outer.get("type")
     builder.set_task(
         f"{record}: {short_name(request, 80)}" if request else record,
@@ -175,8 +198,9 @@ def _fill(builder: GraphBuilder, value: Any, record: str) -> None:
         category=category if isinstance(category, str) else None,
     )
     builder.name = short_name(request or "") or record
-    kept = {key: other for key, other in outer.items() if key not in _USED}
-    builder.attributes.update(kept)
+    if not outer.keys() <= _USED:
+        kept = {key: other for key, other in outer.items() if key not in _USED}
+        builder.attributes.update(kept)
     names = [_tool(node, position) for position, node in enumerate(nodes)]
     if not names:
         raise GraphError("it holds no subtasks")
@@ -186,25 +210,32 @@ def _fill(builder: GraphBuilder, value: Any, record: str) -> None:
         builder.warn(f"{len(steps)} steps and {len(names)} subtasks: no step is told apart")
     uses = [_references(node) for node in nodes]
     used = {source for sources in uses for source in sources}
-    if missing := sorted(source for source in used if source >= len(names)):
-        raise GraphError(f"an argument names <node-{missing[0]}>, which does not exist")
+    if used and max(used) >= len(names):
+        missing = min(source for source in used if source >= len(names))
+        raise GraphError(f"an argument names <node-{missing}>, which does not exist")
     for position, (node, name) in enumerate(zip(nodes, names, strict=True)):
         extra = {} if isinstance(node, str) else {k: v for k, v in node.items() if k != "task"}
         builder.add(
             "subtask",
             name,
             content=steps[position] if aligned else None,
-            inputs=[Artifact(name=f"<node-{source}>") for source in uses[position]],
-            outputs=[Artifact(name=f"<node-{position}>")] if position in used else (),
+            inputs=[_output(source) for source in uses[position]],
+            outputs=[_output(position)] if position in used else (),
             attributes=extra,
         )
     _link(builder, names, [_ends(link) for link in links], uses)
 
 
 _USED = frozenset(
-    {"id", "type", "result", *_REQUEST}
-    | {f"{prefix}_{part}" for prefix in ("task", "tool") for part in _PARTS}
+    {"id", "type", "result", *_REQUEST} | {field for fields in _PARTS for field in fields}
 )
+
+
+def _request(outer: dict[str, Any]) -> str | None:
+    for key in _REQUEST:
+        if text := text_of(outer.get(key)):
+            return text
+    return None
 
 
 def _parts(value: Any) -> tuple[list[Any], list[Any], list[str]]:
@@ -213,17 +244,20 @@ def _parts(value: Any) -> tuple[list[Any], list[Any], list[str]]:
         raise GraphError("the record is no object")
     for holder in (value.get("result"), value):
         if isinstance(holder, dict):
-            for prefix in ("task", "tool"):
-                if f"{prefix}_nodes" in holder:
-                    nodes, links, steps = (
-                        _listed(holder, f"{prefix}_{part}") for part in _PARTS
+            for nodes, links, steps in _PARTS:
+                if nodes in holder:
+                    return (
+                        _listed(holder, nodes),
+                        _listed(holder, links),
+                        [text_of(step) or "" for step in _listed(holder, steps)],
                     )
-                    return nodes, links, [text_of(step) or "" for step in steps]
     raise GraphError("the record has no task_nodes")
 
 
 def _listed(holder: dict[str, Any], field: str) -> list[Any]:
     value = holder.get(field)
+    if isinstance(value, list):
+        return value
     if isinstance(value, str):
         try:
             value = msgspec.json.decode(value)
@@ -254,8 +288,15 @@ def _ends(link: Any) -> tuple[str, str]:
 def _references(node: Any) -> list[int]:
     """The nodes whose output an argument uses, each once."""
     arguments = node.get("arguments") if isinstance(node, dict) else None
+    if arguments is None:
+        return []
     found = _REFERENCE.findall(text_of(arguments) or "")
-    return list(dict.fromkeys(int(number[:9]) for number in found))
+    return list(dict.fromkeys([int(number[:9]) for number in found])) if found else []
+
+
+def _output(position: int) -> Artifact:
+    """What a node makes, as arguments name it."""
+    return Artifact(name=f"<node-{position}>")
 
 
 def _link(

@@ -158,6 +158,14 @@ def test_a_graph_of_tools_is_an_organization(tmp_path):
         assert list(store.graphs()) == [graph]
 
 
+def test_links_that_name_no_tool_are_left_out_and_the_others_kept():
+    tools = json.loads(TOOLS)
+    tools["links"].insert(0, {"source": "Printer", "target": "Shredder", "type": "paper"})
+    graph = read_one(TASKBENCH, json.dumps(tools).encode())
+    assert graph.organization == read_one(TASKBENCH, TOOLS).organization
+    assert "links that name no tool were left out, such as 'Shredder'" in graph.source.warnings
+
+
 @pytest.mark.parametrize("content", [b"", b"[", b"\xff", b'{"nodes": ', b"null", b"[" * 9999])
 def test_broken_files_are_refused(content):
     with pytest.raises(InputError):
