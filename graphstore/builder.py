@@ -4,16 +4,20 @@ Agents, resources and nodes are handed around as positions (plain integers) whil
 grows; ids are made at the end, from the graph's own id and those positions.
 """
 
-import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from graphstore import identity
+from graphstore.as_stored import (
+    label_as_stored,
+    method_as_stored,
+    organization_as_stored,
+    outcome_as_stored,
+    task_as_stored,
+)
 from graphstore.assembly import Assembly, NodeDraft
-from graphstore.errors import GraphError, UsageError
+from graphstore.errors import GraphError
 from graphstore.model import (
     AccessMode,
     Agent,
@@ -25,7 +29,6 @@ from graphstore.model import (
     Coupling,
     Delivery,
     GraphKind,
-    Link,
     Method,
     NodeKind,
     Organization,
@@ -37,8 +40,9 @@ from graphstore.model import (
     Source,
     Status,
     Task,
-    Unit,
 )
+from graphstore.ordering import topological_order
+from graphstore.organizations import make_organization
 from graphstore.policies import ContentPolicy, KeepEverything
 from graphstore.validation import holds_beside_nodes, validate
 
@@ -54,10 +58,6 @@ __all__ = [
 def unknown_role(name: str) -> Role:  # noqa: ARG001 - the signature of a role table
     """The role where there is no table of roles."""
     return "unknown"
-
-
-_OUTCOME_TEXTS = ("answer", "expected", "mistake_reason")
-_OUTCOME_LABELS = ("termination", "mistake_agent")
 
 
 @dataclass(slots=True)
@@ -79,77 +79,6 @@ class _ProposalDraft:
     value: str | None
     score: float | None
     valid: bool | None
-
-
-def make_organization(
-    name: str,
-    units: Iterable[tuple[str, Role, Attributes]],
-    links: Iterable[tuple[int, int, str]],
-    *,
-    state: Attributes | None = None,
-    policy: Attributes | None = None,
-) -> Organization:
-    """Makes an organization with its hash and ids.
-
-    Args:
-        name: For people.
-        units: Name, role and attributes of each unit.
-        links: Permitted links as positions in ``units`` and the relationship's name
-            (may be empty). Several kinds between one pair become one link.
-        state: Shared state that the units may read or write.
-        policy: The rules of the organization.
-
-    Returns:
-        The organization; equal ones have equal ids, wherever they were read.
-
-    Raises:
-        UsageError: A unit or a link is no triple of this kind, or a position is of no unit.
-    """
-    members = list(units)
-    for place, unit in enumerate(members):
-        if not isinstance(unit, tuple | list) or len(unit) != 3:
-            raise UsageError(
-                f"units[{place}] is not (name, role, attributes): for example "
-                "('ann', 'critic', {})"
-            )
-    kinds: dict[tuple[int, int], set[str]] = {}
-    for place, link in enumerate(links):
-        if not isinstance(link, tuple | list) or len(link) != 3:
-            raise UsageError(
-                f"links[{place}] is not (source, target, kind): positions in units and a "
-                "text, for example (0, 1, '')"
-            )
-        source, target, kind = link
-        for end in (source, target):
-            if type(end) is not int or not 0 <= end < len(members):
-                raise UsageError(
-                    f"links[{place}] joins {end!r}: an end is a unit's position, from 0 to "
-                    f"{len(members) - 1}"
-                )
-        kinds.setdefault((source, target), set()).update({kind} if kind else ())
-    pairs = [
-        (source, target, sorted(names)) for (source, target), names in sorted(kinds.items())
-    ]
-    value = identity.digest(
-        identity.canonical_json([name, members, pairs, state or {}, policy or {}])
-    )
-    organization = f"organization-{value}"
-    ids = [f"{organization}/unit/{position}" for position in range(len(members))]
-    return Organization(
-        id=organization,
-        name=name,
-        hash=value,
-        units=tuple(
-            Unit(id=unit, name=label, role=role, attributes=attributes)
-            for unit, (label, role, attributes) in zip(ids, members, strict=True)
-        ),
-        links=tuple(
-            Link(source=ids[source], target=ids[target], kinds=tuple(names))
-            for source, target, names in pairs
-        ),
-        state=state or {},
-        policy=policy or {},
-    )
 
 
 @dataclass
@@ -230,7 +159,7 @@ class GraphBuilder:
         )
 
     def _label(self, text: str | None) -> str | None:
-        return None if text is None else self.policy.label(text)
+        return label_as_stored(text, self.policy)
 
     @property
     def agent_count(self) -> int:
@@ -420,7 +349,7 @@ class GraphBuilder:
         place: Sequence[int] = range(len(drafts))
         # Edges that all point forward leave every node where it was added.
         if self.kind != "run" and not all(source < target for source, target in self._edges):
-            order = self._order()
+            order = self._topological_order()
             drafts = [drafts[old] for old in order]
             place = [0] * len(order)
             for new, old in enumerate(order):
@@ -430,8 +359,15 @@ class GraphBuilder:
         resources = [f"{graph}/resource/{position}" for position in range(len(self._resources))]
         label = self.policy.label
         record = self._label(self.record)
-        task = self._task(record or graph)
-        organization = self._organization()
+        task = self.task
+        if task is None:
+            name = record or graph
+            task = Task(id=identity.task_id(name, self.format), name=name)
+        else:
+            task = task_as_stored(task, self.policy)
+        organization = self.organization
+        if organization is not None:
+            organization = organization_as_stored(organization, self.policy)
         parts = Assembly(self.kind, self.policy, nodes, place, agents, resources)
         built = CollaborationGraph(
             id=graph,
@@ -446,24 +382,9 @@ class GraphBuilder:
                 reader_version=self.reader_version,
                 warnings=tuple(dict.fromkeys(map(label, self.warnings))),
             ),
-            method=self._method(),
+            method=None if self.method is None else method_as_stored(self.method, self.policy),
             organization=organization,
-            agents=tuple(
-                [
-                    Agent(
-                        id=id,
-                        name=draft.name,
-                        role=draft.role,
-                        role_name=draft.role_name,
-                        kind=draft.kind,
-                        unit=None
-                        if draft.unit is None or organization is None
-                        else organization.units[draft.unit].id,
-                        attributes=draft.attributes,
-                    )
-                    for id, draft in zip(agents, self._agents, strict=True)
-                ]
-            ),
+            agents=self._built_agents(agents, organization),
             nodes=parts.nodes(drafts),
             edges=parts.edges(self._edges),
             couplings=self._built_couplings(place, nodes, resources),
@@ -473,91 +394,39 @@ class GraphBuilder:
                     for id, (name, type_) in zip(resources, self._resources, strict=True)
                 ]
             ),
-            proposals=tuple(
-                [
-                    Proposal(
-                        id=f"{graph}/proposal/{position}",
-                        unit=label(draft.unit),
-                        phase=draft.phase,
-                        agent=None if draft.agent is None else agents[draft.agent],
-                        node=None if draft.node is None else nodes[place[draft.node]],
-                        value=None if draft.value is None else self.policy.text(draft.value),
-                        score=draft.score,
-                        valid=draft.valid,
-                    )
-                    for position, draft in enumerate(self._proposals)
-                ]
-            ),
-            outcome=self._outcome(),
+            proposals=self._built_proposals(graph, agents, nodes, place),
+            outcome=outcome_as_stored(self.outcome, self.policy),
             attributes=parts.attributes(self.attributes),
         )
         if not (parts.valid and holds_beside_nodes(built)):
             validate(built)
         return built
 
-    def _task(self, fallback: str) -> Task:
-        """The task; one that a reader made by itself has not seen the policy."""
-        task = self.task
-        if task is None:
-            return Task(id=identity.task_id(fallback, self.format), name=fallback)
-        kept = (
-            self.policy.label(task.name),
-            self._label(task.dataset),
-            self._label(task.category),
-            self._label(task.source_group),
+    def _built_agents(
+        self, ids: list[str], organization: Organization | None
+    ) -> tuple[Agent, ...]:
+        return tuple(
+            [
+                Agent(
+                    id=id,
+                    name=draft.name,
+                    role=draft.role,
+                    role_name=draft.role_name,
+                    kind=draft.kind,
+                    unit=None
+                    if draft.unit is None or organization is None
+                    else organization.units[draft.unit].id,
+                    attributes=draft.attributes,
+                )
+                for id, draft in zip(ids, self._agents, strict=True)
+            ]
         )
-        if kept == (task.name, task.dataset, task.category, task.source_group):
-            return task
-        name, dataset, category, source_group = kept
-        return Task(
-            id=identity.task_id(name, dataset),
-            name=name,
-            description=task.description,
-            dataset=dataset,
-            category=category,
-            source_group=source_group,
-        )
-
-    def _method(self) -> Method | None:
-        method = self.method
-        if method is None:
-            return None
-        name, framework = self.policy.label(method.name), self._label(method.framework)
-        if (name, framework) == (method.name, method.framework):
-            return method
-        return Method(id=identity.method_id(name, framework), name=name, framework=framework)
-
-    def _organization(self) -> Organization | None:
-        """The organization as it may be stored, with the ids that this form has."""
-        found = self.organization
-        if found is None:
-            return None
-        label, attributes = self.policy.label, self.policy.attributes
-        name = label(found.name)
-        members = [
-            (label(one.name), one.role, attributes(one.attributes)) for one in found.units
-        ]
-        kinds = [tuple(map(label, link.kinds)) for link in found.links]
-        state, policy = attributes(found.state), attributes(found.policy)
-        if (
-            name == found.name
-            and members == [(one.name, one.role, one.attributes) for one in found.units]
-            and kinds == [link.kinds for link in found.links]
-            and state == found.state
-            and policy == found.policy
-        ):
-            return found
-        positions = {unit.id: position for position, unit in enumerate(found.units)}
-        links = [
-            (positions[link.source], positions[link.target], kind)
-            for link, names in zip(found.links, kinds, strict=True)
-            for kind in names or ("",)
-        ]
-        return make_organization(name, members, links, state=state, policy=policy)
 
     def _built_couplings(
         self, place: Sequence[int], nodes: list[str], resources: list[str]
     ) -> tuple[Coupling, ...]:
+        if not self._couplings:
+            return ()
         ordered = []
         for (one, other), (shared, basis) in self._couplings.items():
             first, second = sorted((place[one], place[other]))
@@ -574,43 +443,34 @@ class GraphBuilder:
             ]
         )
 
-    def _outcome(self) -> Outcome:
-        outcome = self.outcome
-        kept: dict[str, str | None] = {}
-        for names, stored in (
-            (_OUTCOME_TEXTS, self.policy.text),
-            (_OUTCOME_LABELS, self._label),
-        ):
-            for name in names:
-                value = getattr(outcome, name)
-                if value is not None and (found := stored(value)) != value:
-                    kept[name] = found
-        return msgspec.structs.replace(outcome, **kept) if kept else outcome
-
-    def _order(self) -> list[int]:
-        """Topological order, ties in the order of adding."""
-        waiting = [0] * len(self._nodes)
-        following: dict[int, list[int]] = {}
-        for source, target in self._edges:
-            waiting[target] += 1
-            following.setdefault(source, []).append(target)
-        ready = [position for position, count in enumerate(waiting) if count == 0]
-        order: list[int] = []
-        while ready:
-            position = heapq.heappop(ready)
-            order.append(position)
-            for target in following.get(position, ()):
-                waiting[target] -= 1
-                if waiting[target] == 0:
-                    heapq.heappush(ready, target)
-        if len(order) < len(self._nodes):
-            stuck = [
-                self.policy.label(self._nodes[position][1])
-                for position, count in enumerate(waiting)
-                if count > 0
+    def _built_proposals(
+        self, graph: str, agents: list[str], nodes: list[str], place: Sequence[int]
+    ) -> tuple[Proposal, ...]:
+        if not self._proposals:
+            return ()
+        return tuple(
+            [
+                Proposal(
+                    id=f"{graph}/proposal/{position}",
+                    unit=self.policy.label(draft.unit),
+                    phase=draft.phase,
+                    agent=None if draft.agent is None else agents[draft.agent],
+                    node=None if draft.node is None else nodes[place[draft.node]],
+                    value=None if draft.value is None else self.policy.text(draft.value),
+                    score=draft.score,
+                    valid=draft.valid,
+                )
+                for position, draft in enumerate(self._proposals)
             ]
+        )
+
+    def _topological_order(self) -> list[int]:
+        """Positions, sources first, ties in the order of adding."""
+        order, stuck = topological_order(len(self._nodes), self._edges)
+        if stuck:
+            names = [self.policy.label(self._nodes[position][1]) for position in stuck[:5]]
             raise GraphError(
-                "the dependencies form a cycle through " + ", ".join(stuck[:5]),
+                "the dependencies form a cycle through " + ", ".join(names),
                 file=self.uri,
                 record=self._label(self.record),
             )

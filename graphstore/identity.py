@@ -5,7 +5,7 @@ The same input gives the same ids on every machine and in every process.
 
 import hashlib
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -87,6 +87,7 @@ def task_id(name: str, dataset: str | None = None) -> str:
     return f"task-{digest(dataset or '', name)}"
 
 
+@lru_cache(maxsize=1_024)
 def method_id(name: str, framework: str | None = None) -> str:
     """Id of a method."""
     return f"method-{digest(name, framework or '')}"

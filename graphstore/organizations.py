@@ -1,0 +1,78 @@
+"""Makes organizations: units and permitted links, with ids that follow from their content."""
+
+from collections.abc import Iterable
+
+from graphstore import identity
+from graphstore.errors import UsageError
+from graphstore.model import Attributes, Link, Organization, Role, Unit
+
+
+def make_organization(
+    name: str,
+    units: Iterable[tuple[str, Role, Attributes]],
+    links: Iterable[tuple[int, int, str]],
+    *,
+    state: Attributes | None = None,
+    policy: Attributes | None = None,
+) -> Organization:
+    """Makes an organization with its hash and ids.
+
+    Args:
+        name: For people.
+        units: Name, role and attributes of each unit.
+        links: Permitted links as positions in ``units`` and the relationship's name
+            (may be empty). Several kinds between one pair become one link.
+        state: Shared state that the units may read or write.
+        policy: The rules of the organization.
+
+    Returns:
+        The organization; equal ones have equal ids, wherever they were read.
+
+    Raises:
+        UsageError: A unit or a link is no triple of this kind, or a position is of no unit.
+    """
+    members = list(units)
+    for place, unit in enumerate(members):
+        if not isinstance(unit, tuple | list) or len(unit) != 3:
+            raise UsageError(
+                f"units[{place}] is not (name, role, attributes): for example "
+                "('ann', 'critic', {})"
+            )
+    kinds: dict[tuple[int, int], set[str]] = {}
+    for place, link in enumerate(links):
+        if not isinstance(link, tuple | list) or len(link) != 3:
+            raise UsageError(
+                f"links[{place}] is not (source, target, kind): positions in units and a "
+                "text, for example (0, 1, '')"
+            )
+        source, target, kind = link
+        for end in (source, target):
+            if type(end) is not int or not 0 <= end < len(members):
+                raise UsageError(
+                    f"links[{place}] joins {end!r}: an end is a unit's position, from 0 to "
+                    f"{len(members) - 1}"
+                )
+        kinds.setdefault((source, target), set()).update({kind} if kind else ())
+    pairs = [
+        (source, target, sorted(names)) for (source, target), names in sorted(kinds.items())
+    ]
+    value = identity.digest(
+        identity.canonical_json([name, members, pairs, state or {}, policy or {}])
+    )
+    organization = f"organization-{value}"
+    ids = [f"{organization}/unit/{position}" for position in range(len(members))]
+    return Organization(
+        id=organization,
+        name=name,
+        hash=value,
+        units=tuple(
+            Unit(id=unit, name=label, role=role, attributes=attributes)
+            for unit, (label, role, attributes) in zip(ids, members, strict=True)
+        ),
+        links=tuple(
+            Link(source=ids[source], target=ids[target], kinds=tuple(names))
+            for source, target, names in pairs
+        ),
+        state=state or {},
+        policy=policy or {},
+    )
