@@ -17,6 +17,7 @@ from analytics.contributions import (
     contributions,
     normalized_contribution_entropy,
 )
+from analytics.runs import require_run
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash
 from graphstore.model import ACTION_KINDS, AGENT_KINDS, AgentKind, CollaborationGraph, Node
@@ -229,8 +230,7 @@ def measure_communication(
         UsageError: The graph is a decomposition.
     """
     options = configuration or CommunicationConfiguration()
-    if graph.kind != "run":
-        raise UsageError(f"{graph.id} is a {graph.kind}; nobody has said anything yet")
+    require_run(graph)
     missing: list[str] = []
     messages = transmitted_messages(graph, options)
     phase = _count(_message_phase(graph, options))

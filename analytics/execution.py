@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analytics.projection import ALL_AGENT_KINDS, PROJECTIONS, ProjectionName
+from analytics.runs import require_run
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash
 from graphstore.model import AGENT_KINDS, AgentKind, CollaborationGraph
@@ -151,8 +152,7 @@ def measure_execution(
         UsageError: The graph is a decomposition.
     """
     options = configuration or ExecutionConfiguration()
-    if graph.kind != "run":
-        raise UsageError(f"{graph.id} is a {graph.kind}; nobody has said anything yet")
+    require_run(graph)
     role = {agent.id: agent.role for agent in graph.agents}
     unit_of = {agent.id: agent.unit for agent in graph.agents}
     pairs: Counter[tuple[str, str]] = Counter()

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from analytics.projection import ProjectionName, SimpleDigraph, permitted, project
+from analytics.runs import require_run
 from graphstore.builder import make_organization
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.model import CollaborationGraph, Organization, Role
@@ -153,8 +154,11 @@ def team_of_run(
         NotFoundError: No agent has such a name.
         UsageError: The graph is a decomposition, or the projection has no agents.
     """
-    if graph.kind != "run" or projection == "action":
-        raise UsageError("only a run has agents that reach each other")
+    require_run(graph)
+    if projection == "action":
+        raise UsageError(
+            "actions are no team: read the links as exchange, message or consumption"
+        )
     digraph = project(graph, projection).graph
     known = {agent.id: (agent.name, agent.role) for agent in graph.agents}
     if graph.organization is not None:

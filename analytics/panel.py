@@ -16,6 +16,7 @@ from analytics.projection import (
     route_use,
 )
 from analytics.redundancy import TERMINALS, TerminalName, content_redundancy, node_validity
+from analytics.runs import require_run
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash
 from graphstore.model import AgentKind, CollaborationGraph
@@ -255,8 +256,7 @@ def panel_values(
         UsageError: The graph is a decomposition: nobody has acted in it yet.
     """
     options = configuration or _DEFAULTS
-    if graph.kind != "run":
-        raise UsageError(f"{graph.id} is a {graph.kind}; only runs can be evaluated")
+    require_run(graph)
     read = positions or Positions(graph)
     projected = project(
         graph, options.projection, agent_kinds=options.agent_kinds, positions=read

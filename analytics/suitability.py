@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from analytics.runs import require_run
 from analytics.similarity.outline import levels, outline
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.identity import configuration_hash
@@ -260,8 +261,7 @@ def assess_tasks(
     runs = 0
     methods: set[str] = set()
     for graph in graphs:
-        if graph.kind != "run":
-            raise UsageError(f"{graph.id} is a {graph.kind}; suitability is measured on runs")
+        require_run(graph)
         runs += 1
         if graph.method is not None:
             methods.add(graph.method.name)

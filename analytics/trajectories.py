@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import msgspec
 
 from analytics.averages import LARGEST, mean, refuse_huge
+from analytics.runs import require_run
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash, normalize_content
 from graphstore.model import CollaborationGraph, Proposal
@@ -204,8 +205,7 @@ def trajectory_of(
             score is beyond 1e100.
     """
     options = configuration or TrajectoryConfiguration()
-    if graph.kind != "run":
-        raise UsageError(f"{graph.id} is a {graph.kind}; only runs have proposals")
+    require_run(graph)
     refuse_huge(graph.outcome.score, f"the score of the run {graph.name}")
     groups: dict[str, list[Proposal]] = {}
     for proposal in graph.proposals:

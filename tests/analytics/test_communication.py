@@ -236,7 +236,7 @@ def test_only_runs_talk():
     builder = GraphBuilder(kind="decomposition", format="test", uri="test", content="c")
     builder.set_task("t")
     builder.add("subtask", "s")
-    with pytest.raises(UsageError, match="nobody has said"):
+    with pytest.raises(UsageError, match="nobody has acted yet"):
         measure_communication(builder.build())
 
 

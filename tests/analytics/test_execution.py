@@ -87,7 +87,7 @@ def test_without_an_organization_or_units_links_are_not_known():
 @given(graphs())
 def test_links_agree_with_the_projection(graph):
     if graph.kind != "run":
-        with pytest.raises(UsageError, match="nobody has said"):
+        with pytest.raises(UsageError, match="nobody has acted yet"):
             measure_execution(graph)
         return
     for name in PROJECTIONS:

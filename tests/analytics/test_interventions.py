@@ -295,7 +295,7 @@ def test_a_run_is_a_team_of_its_agents():
     assert effects.output_path_length == 1.5
     assert effects.longest_output_path == 2
     assert effects.articulation_points == effects.critical_units == ("sol",)
-    with pytest.raises(UsageError, match="only a run"):
+    with pytest.raises(UsageError, match="actions are no team"):
         team_of_run(run(), "action")
 
 

@@ -135,5 +135,5 @@ def test_what_makes_no_sense_is_refused():
     with pytest.raises(UsageError, match="at least one kind"):
         PanelConfiguration(agent_kinds=())
     builder = GraphBuilder(kind="decomposition", format="test", uri="test", content="x")
-    with pytest.raises(UsageError, match="only runs can be evaluated"):
+    with pytest.raises(UsageError, match="nobody has acted yet"):
         evaluate_graph(builder.build())

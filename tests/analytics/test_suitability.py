@@ -148,5 +148,5 @@ def test_thresholds_out_of_range(options):
 
 def test_decompositions_are_refused():
     graph = GraphBuilder(kind="decomposition", format="f", uri="u", content="c").build()
-    with pytest.raises(UsageError, match="suitability is measured on runs"):
+    with pytest.raises(UsageError, match="nobody has acted yet"):
         assess_tasks([graph])

@@ -238,7 +238,7 @@ def test_only_runs_have_proposals():
     builder = GraphBuilder(kind="decomposition", format="test", uri="test", content="c")
     builder.set_task("t")
     builder.add("subtask", "s")
-    with pytest.raises(UsageError, match="only runs"):
+    with pytest.raises(UsageError, match="nobody has acted yet"):
         trajectory_of(builder.build())
 
 

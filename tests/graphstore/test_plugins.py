@@ -95,7 +95,9 @@ def test_what_cannot_be_used_is_one_warning(place, reason):
 
 
 def test_an_unknown_name_tells_the_known_ones():
-    with pytest.raises(NotFoundError, match="^there is no lamp '{x}': use one of desk, floor$"):
+    with pytest.raises(
+        NotFoundError, match=r"^there is no lamp '{x}': use one of desk, floor$"
+    ):
         Lamps(dict(Lamps.built_in)).part("{x}")
 
 
