@@ -159,6 +159,17 @@ class Reader(Protocol):
         """
 
 
+class KeyedReader(Reader, Protocol):
+    """A reader that says by which keys of JSON its files are told, to be asked about fewer.
+
+    Attributes:
+        telling_keys: :meth:`sniff` is false for a sample in which none of these stands as a
+            key, at whatever depth. Keys of at most 60 ASCII letters, digits and signs.
+    """
+
+    telling_keys: frozenset[str]
+
+
 class JoiningReader(Reader, Protocol):
     """A reader whose graphs can be spread over several files, such as spans of one trace."""
 

@@ -16,6 +16,7 @@ from typing import cast
 
 from graphstore.errors import InputError, NotFoundError, UsageError
 from ingest.reader import Reader
+from ingest.readers.sample_json import has_escaped_letters, keys
 
 ENTRY_POINT_GROUP = "masgraph.readers"
 
@@ -93,6 +94,8 @@ class Registry:
     warnings: list[str] = field(default_factory=list)
     _loaded: dict[str, Reader | None] = field(default_factory=dict)
     _readers: tuple[Reader, ...] | None = None
+    _always_asked: tuple[int, ...] = ()
+    _asked_for_key: dict[bytes, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -128,7 +131,32 @@ class Registry:
             self._readers = tuple(
                 [reader for name in self.formats if (reader := self._load(name))]
             )
+            self._index(self._readers)
         return self._readers
+
+    def _index(self, readers: tuple[Reader, ...]) -> None:
+        """Which readers are asked about a file with a key: see ``KeyedReader``."""
+        always: list[int] = []
+        by_key: dict[bytes, list[int]] = {}
+        for place, reader in enumerate(readers):
+            telling: frozenset[str] | None = getattr(reader, "telling_keys", None)
+            if telling is None:
+                always.append(place)
+                continue
+            for key in telling:
+                by_key.setdefault(key.encode(), []).append(place)
+        self._always_asked = tuple(always)
+        self._asked_for_key = {key: tuple(places) for key, places in by_key.items()}
+
+    def _asked(self, sample: bytes) -> tuple[Reader, ...]:
+        """The readers that may claim a file, in their order: all others would say no."""
+        readers = self.readers()
+        if has_escaped_letters(sample):
+            return readers
+        places = set(self._always_asked)
+        for key in self._asked_for_key.keys() & keys(sample):
+            places.update(self._asked_for_key[key])
+        return tuple([readers[place] for place in sorted(places)])
 
     def sniff(self, sample: bytes) -> Reader | None:
         """The reader whose format a file is in, by its content alone.
@@ -144,16 +172,17 @@ class Registry:
         """
         claims: list[Reader] = []
         if len(sample) > FIRST_LOOK_BYTES:
-            claims = self._claims(sample[:FIRST_LOOK_BYTES])
+            claims = self.claims(sample[:FIRST_LOOK_BYTES])
         if len(claims) != 1:
-            claims = self._claims(sample)
+            claims = self.claims(sample)
         if len(claims) > 1:
             raise InputError(_ambiguous([reader.format for reader in claims]))
         return claims[0] if claims else None
 
-    def _claims(self, sample: bytes) -> list[Reader]:
+    def claims(self, sample: bytes) -> list[Reader]:
+        """Every reader that takes a file which begins like this for its own, in their order."""
         claims: list[Reader] = []
-        for reader in self.readers():
+        for reader in self._asked(sample):
             try:
                 if reader.sniff(sample):
                     claims.append(reader)

@@ -7,7 +7,10 @@ from typing import Any
 import msgspec
 
 # Possessive: a text that is cut off is gone over once, not once more for each way to part it.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\],]', re.DOTALL)
+_TEXT = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_NEXT_BRACKET = re.compile(rb"(?:[^\"{}\[\]]++|%b)*+([{}\[\]])" % _TEXT, re.DOTALL)
+_LAST_COMMA = re.compile(rb"(?:[^\",]*+(?:%b[^\",]*+)*+,)++" % _TEXT, re.DOTALL)
+_ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
 _KEY = re.compile(rb'"([^"\\\n]{1,60})"\s*:')
 _CLOSING = {0x7B: b"}", 0x5B: b"]"}
 _DEEPEST = 200
@@ -32,30 +35,28 @@ def first_value(sample: bytes) -> Any:
     # Most files are one value that fits, or lines with a value each: no search for the end.
     line_end = sample.find(b"\n", start)
     for text in (sample, sample[start:line_end]) if line_end > 0 else (sample,):
+        if not text.rstrip(b" \t\r\n").endswith((b"}", b"]")):
+            continue
         try:
             return msgspec.json.decode(text)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             pass
     open_: list[int] = []
     end = start
-    for found in _TOKEN.finditer(sample, start):
-        token = found[0][0]
-        if token in _CLOSING:
-            open_.append(token)
+    while found := _NEXT_BRACKET.match(sample, end):
+        end = found.end()
+        bracket = sample[end - 1]
+        if bracket in _CLOSING:
+            open_.append(bracket)
             if len(open_) > _DEEPEST:
                 return None
-            end = found.end()
-        elif token in b"}]":
-            if not open_:
-                return None
-            open_.pop()
-            end = found.end()
-            if not open_:
-                return _decoded(sample[start:end])
-        elif token == 0x2C:
-            end = found.start()
-        elif len(found[0]) == 1:
-            break
+            continue
+        open_.pop()
+        if not open_:
+            return _decoded(sample[start:end])
+    # What stands behind the last comma may be half a member.
+    if members := _LAST_COMMA.match(sample, end):
+        end = members.end() - 1
     ending = b"".join(_CLOSING[bracket] for bracket in reversed(open_))
     return _decoded(sample[start:end] + ending)
 
@@ -73,6 +74,25 @@ def keys(sample: bytes) -> frozenset[bytes]:
         Keys of at most 60 bytes without escapes, as they are written.
     """
     return frozenset(_KEY.findall(sample))
+
+
+@lru_cache(maxsize=8)
+def has_escaped_letters(sample: bytes) -> bool:
+    """Whether ASCII letters are written as escapes, so that :func:`keys` may miss a key."""
+    return b"\\u00" in sample and _ESCAPED_ASCII.search(sample) is not None
+
+
+def may_have_key(sample: bytes, wanted: frozenset[bytes]) -> bool:
+    """Whether one of some keys stands in a sample, however it is written.
+
+    Args:
+        sample: The first bytes of a file, perhaps cut anywhere.
+        wanted: Keys of ASCII letters, digits and signs, at most 60.
+
+    Returns:
+        False only where :func:`first_value` has none of them, at any depth.
+    """
+    return not wanted.isdisjoint(keys(sample)) or has_escaped_letters(sample)
 
 
 def _decoded(text: bytes) -> Any:

@@ -1,10 +1,14 @@
 """Every example belongs to one reader: the one of its format, whatever the file is called."""
 
 import gzip
+import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ingest.pipeline import read
 from ingest.reader import SAMPLE_BYTES, Rejection
@@ -24,6 +28,36 @@ BESIDE = ("chatdev-config", "dylan", "masgraph-parquet")
 
 EXPORTS = ("masgraph-json", "masgraph-graphml", "masgraph-gexf")
 """Formats whose graphs keep the format that they had before they were exported."""
+
+READERS = default_registry().readers()
+
+KEYS_BESIDE = (
+    *(
+        "agents",
+        "chain",
+        "checkpoint",
+        "config",
+        "content",
+        "data",
+        "edges",
+        "event_type",
+        "id",
+    ),
+    *(
+        "info",
+        "input",
+        "links",
+        "messages",
+        "name",
+        "ns",
+        "parents",
+        "result",
+        "session",
+        "tools",
+    ),
+    *("triggers", "type", "workflow"),
+)
+"""Keys that some readers ask for beside those that tell their files."""
 
 OF_TRACES = {
     "chain.otlp.ndjson": "otlp",
@@ -54,6 +88,34 @@ def format_of(name):
 
 def claims(sample):
     return [reader.format for reader in default_registry().readers() if reader.sniff(sample)]
+
+
+def test_readers_that_are_not_asked_would_not_claim_an_example():
+    registry = default_registry()
+    for name in examples():
+        content = (EXAMPLES / name).read_bytes()[:SAMPLE_BYTES]
+        for part in range(1, 9):
+            sample = content[: len(content) * part // 8]
+            assert [reader.format for reader in registry.claims(sample)] == claims(sample)
+
+
+TOLD_BY = sorted({key for reader in READERS for key in getattr(reader, "telling_keys", ())})
+VALUES = st.recursive(
+    st.sampled_from([None, True, 1, "", "user", "task", "message", "on_chain_start", "system"]),
+    lambda inside: (
+        st.lists(inside, max_size=3)
+        | st.dictionaries(st.sampled_from([*TOLD_BY, *KEYS_BESIDE]), inside, max_size=5)
+    ),
+    max_leaves=12,
+)
+
+
+@given(VALUES)
+def test_readers_that_are_not_asked_would_not_claim_other_json(value):
+    sample = json.dumps(value).encode()
+    assert [reader.format for reader in default_registry().claims(sample)] == claims(sample)
+    escaped = re.sub(rb"(?<=\")[a-z]", lambda found: b"\\u%04x" % found[0][0], sample)
+    assert [reader.format for reader in default_registry().claims(escaped)] == claims(escaped)
 
 
 def test_every_built_in_format_has_an_example():
