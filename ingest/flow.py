@@ -7,6 +7,7 @@ consumes what was delivered to its agent since that agent's last action, else it
 that last action; a parent or reply that the trace names beats both.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from graphstore.builder import GraphBuilder
@@ -21,8 +22,8 @@ class FlowTracker:
     """
 
     def __init__(self, builder: GraphBuilder) -> None:
-        self._builder = builder
-        self._inbox: dict[int, list[tuple[int, Basis]]] = {}
+        self._edge = builder.edge
+        self._inbox: defaultdict[int, list[tuple[int, Basis]]] = defaultdict(list)
         self._last: dict[int, int] = {}
 
     def act(
@@ -48,25 +49,25 @@ class FlowTracker:
             derive: False where the trace names all sources, even if there are none: what
                 waits for the agent is then settled without an edge.
         """
-        edge = self._builder.edge
-        if explicit or not derive:
-            for source in explicit:
-                edge(source, node, "explicit")
-            if agent is not None:
-                self._inbox.pop(agent, None)
-        elif agent is not None:
-            waiting = self._inbox.pop(agent, None)
-            if waiting:
+        edge = self._edge
+        inbox = self._inbox
+        for source in explicit:
+            edge(source, node, "explicit")
+        if agent is not None:
+            waiting = inbox.pop(agent, None)
+            if explicit or not derive:
+                pass  # the trace names the sources: what was waiting is settled
+            elif waiting:
                 for source, waiting_basis in waiting:
                     edge(source, node, waiting_basis)
             elif agent in self._last:
                 edge(self._last[agent], node, "continued")
-        if agent is not None:
             self._last[agent] = node
-        delivered = (node, basis)
-        for recipient in recipients:
-            if recipient != agent:
-                self._inbox.setdefault(recipient, []).append(delivered)
+        if recipients:
+            delivered = (node, basis)
+            for recipient in recipients:
+                if recipient != agent:
+                    inbox[recipient].append(delivered)
 
     def deliver(self, node: int, recipients: Iterable[int], basis: Basis = "delivered") -> None:
         """Lets further agents consume an action with their next one.
@@ -78,7 +79,7 @@ class FlowTracker:
         """
         delivered = (node, basis)
         for recipient in recipients:
-            self._inbox.setdefault(recipient, []).append(delivered)
+            self._inbox[recipient].append(delivered)
 
     def act_together(self, nodes: Sequence[int], agent: int) -> None:
         """Records that an agent made several calls at once, such as parallel tool calls.
@@ -96,7 +97,7 @@ class FlowTracker:
             sources = [(self._last[agent], "continued")] if agent in self._last else []
         for node in nodes:
             for source, basis in sources:
-                self._builder.edge(source, node, basis)
+                self._edge(source, node, basis)
         self._last[agent] = nodes[-1]
         self._inbox[agent] = [(node, "continued") for node in nodes]
 

@@ -6,9 +6,9 @@ The table is data (``roles.toml``); users add a file of the same form.
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -19,31 +19,74 @@ from graphstore.model import Role
 _ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
 _TABLES = ("names", "patterns", "fallback")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_APART = re.compile(r"[^\w]+|_+")
+_WORD = re.compile(r"[^\W_]+")
 _APOSTROPHE = re.compile(r"['’]")
 _LAST = re.compile(r"(?: (?:\d+|[a-z])| ?\d+)$")
 _AGENT = " agent"
+_LONGEST_KEPT = 200
+"""Characters of a name whose role is kept: longer ones are texts, and seldom come twice."""
 _NO_AGENT = frozenset({"tool", "human", "environment"})
 
 
 def words(name: str) -> str:
     """A name's words in lower case: ``WebSurfer`` and ``web_surfer`` are ``web surfer``."""
-    split = _CAMEL.sub(" ", _APOSTROPHE.sub("", name))
-    return " ".join(_APART.sub(" ", split).casefold().split())
+    plain = _APOSTROPHE.sub("", name)
+    split = plain if plain.islower() else _CAMEL.sub(" ", plain)
+    return " ".join(_WORD.findall(split)).casefold()
 
 
-@dataclass(frozen=True)
+class Patterns:
+    """Patterns over a name's words, with their roles.
+
+    Most names match none of a hundred patterns, and nearly every pattern says what the first
+    or the last word is: only those whose word the name has are tried.
+
+    Args:
+        listed: Each pattern (words with single spaces, ``*`` for one or more) with its role,
+            in the order in which they are tried.
+    """
+
+    def __init__(self, listed: Iterable[tuple[str, Role]]) -> None:
+        self._patterns: list[tuple[re.Pattern[str], Role]] = []
+        self._by_first: dict[str, list[int]] = {}
+        self._by_last: dict[str, list[int]] = {}
+        self._open: list[int] = []
+        for place, (text, role) in enumerate(listed):
+            self._patterns.append((re.compile(re.escape(text).replace(r"\*", ".+")), role))
+            first, last = _ends(text)
+            if last != "*":
+                self._by_last.setdefault(last, []).append(place)
+            elif first != "*":
+                self._by_first.setdefault(first, []).append(place)
+            else:
+                self._open.append(place)
+
+    def possible(self, forms: Iterable[str]) -> Iterator[tuple[re.Pattern[str], Role]]:
+        """Patterns that may match one of some forms of a name, and their roles, in order."""
+        places = set(self._open)
+        for form in forms:
+            first, last = _ends(form)
+            places.update(self._by_first.get(first, ()), self._by_last.get(last, ()))
+        for place in sorted(places):
+            yield self._patterns[place]
+
+
+def _ends(text: str) -> tuple[str, str]:
+    """The first and the last word."""
+    return text.partition(" ")[0], text.rpartition(" ")[2]
+
+
+@dataclass(frozen=True, eq=False)
 class Aliases:
     """One file's names.
 
     Attributes:
         names: The role of each name, by its words without spaces.
-        patterns: Regular expressions over a name's words, with their roles, in the order
-            in which they are tried.
+        patterns: What is tried where no name is known.
     """
 
     names: Mapping[str, Role]
-    patterns: tuple[tuple[re.Pattern[str], Role], ...]
+    patterns: Patterns
 
     def role_of(self, forms: Iterable[str], bare: str | None = None) -> Role | None:
         """The role of the first form of a name that is known, None if none is.
@@ -57,7 +100,7 @@ class Aliases:
             role = self.names.get(form.replace(" ", ""))
             if role is not None and (form is not bare or role not in _NO_AGENT):
                 return role
-        for pattern, role in self.patterns:
+        for pattern, role in self.patterns.possible(forms):
             for form in forms:
                 if form is bare and role in _NO_AGENT:
                     continue
@@ -79,7 +122,6 @@ class RoleTable:
 
     layers: tuple[Aliases, ...]
     unknown: dict[str, int] = field(default_factory=dict)
-    _known: dict[str, Role] = field(default_factory=dict)
 
     @classmethod
     def default(cls) -> Self:
@@ -109,21 +151,24 @@ class RoleTable:
         Args:
             name: A role's or agent's name as the trace has it.
         """
-        found = self._known.get(name)
-        if found is None:
-            found = self._known[name] = self._role(name)
+        look_up = _role_in if len(name) <= _LONGEST_KEPT else _role_in.__wrapped__
+        found = look_up(self.layers, name)
         if found == "unknown" and name:
             self.unknown[name] = self.unknown.get(name, 0) + 1
         return found
 
-    def _role(self, name: str) -> Role:
-        text = words(name)
-        forms = tuple(dict.fromkeys((text, _LAST.sub("", text))))
-        bare = next((f.removesuffix(_AGENT) for f in forms if f.endswith(_AGENT)), None)
-        for layer in self.layers:
-            if (role := layer.role_of(forms, bare)) is not None:
-                return role
-        return "unknown"
+
+# The same names come up in file after file, each read with a table of its own.
+@lru_cache(maxsize=4_096)
+def _role_in(layers: tuple[Aliases, ...], name: str) -> Role:
+    """The role behind a name in the first layer that has one."""
+    text = words(name)
+    forms = tuple(dict.fromkeys((text, _LAST.sub("", text))))
+    bare = next((f.removesuffix(_AGENT) for f in forms if f.endswith(_AGENT)), None)
+    for layer in layers:
+        if (role := layer.role_of(forms, bare)) is not None:
+            return role
+    return "unknown"
 
 
 @cache
@@ -147,7 +192,7 @@ def _parsed(text: str, uri: str) -> Aliases:
         key = words(name).replace(" ", "")
         if names.setdefault(key, role) != role:
             raise InputError(f"the name {name!r} has two roles", file=uri)
-    patterns = tuple(
+    patterns = Patterns(
         (_pattern(name), role) for role, name in _entries(table, ("patterns", "fallback"), uri)
     )
     return Aliases(names, patterns)
@@ -171,8 +216,7 @@ def _entries(
             yield from ((_ROLES[role], name) for name in listed)
 
 
-def _pattern(text: str) -> re.Pattern[str]:
+def _pattern(text: str) -> str:
+    """A pattern as it was written, its words as :func:`words` has them."""
     parts = text.replace("*", " * ").split()
-    return re.compile(
-        " ".join(".+" if part == "*" else re.escape(words(part)) for part in parts)
-    )
+    return " ".join(part if part == "*" else words(part) for part in parts)

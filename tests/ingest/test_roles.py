@@ -1,8 +1,12 @@
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphstore.errors import InputError
 from graphstore.model import ROLES
-from ingest.roles import RoleTable, words
+from ingest.roles import Patterns, RoleTable, words
 
 
 @pytest.mark.parametrize(
@@ -147,3 +151,31 @@ def test_a_wrong_file_says_what_is_wrong(tmp_path, text, reason):
 def test_a_missing_file_says_so(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         RoleTable.load(tmp_path / "none.toml")
+
+
+WORDS = st.lists(st.sampled_from(["*", "a", "b", "expert", "agent"]), min_size=1, max_size=4)
+NAME_WORDS = st.lists(st.sampled_from(["a", "b", "expert", "agent"]), max_size=5)
+
+
+@given(st.lists(WORDS, max_size=6), st.lists(NAME_WORDS, min_size=1, max_size=3))
+def test_no_pattern_that_matches_is_passed_over(patterns, names):
+    texts = [" ".join(pattern) for pattern in patterns]
+    forms = [" ".join(name) for name in names]
+    roles = [ROLES[place % len(ROLES)] for place in range(len(texts))]
+    tried = [
+        (pattern.pattern, role)
+        for pattern, role in Patterns(zip(texts, roles, strict=True)).possible(forms)
+        if any(pattern.fullmatch(form) for form in forms)
+    ]
+    expected = []
+    for text, role in zip(texts, roles, strict=True):
+        pattern = re.escape(text).replace(r"\*", ".+")
+        if any(re.fullmatch(pattern, form) for form in forms):
+            expected.append((pattern, role))
+    assert tried == expected
+
+
+def test_a_name_longer_than_those_that_are_kept_has_its_role_too():
+    table = RoleTable.default()
+    assert table.role_of("Very " * 100 + "Critic") == "critic"
+    assert table.role_of("Very " * 100 + "Zanzibar") == "unknown"
