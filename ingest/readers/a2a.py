@@ -46,6 +46,10 @@ class A2aReader:
             "How a task ended is known; whether it was right is not.",
         ),
     )
+    telling_keys = frozenset(
+        {"jsonrpc", "kind", "task", "message", "msg", "statusUpdate", "artifactUpdate"}
+        | {"status", "artifact", "parts", "skills"}
+    )
 
     def sniff(self, sample: bytes) -> bool:
         """Whether one of the first lines is an exchange, an update or a task."""

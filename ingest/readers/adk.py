@@ -53,6 +53,11 @@ class AdkReader:
             "Agents that run as tools leave no events of their own.",
         ),
     )
+    telling_keys = frozenset(
+        {"invocation_id", "invocationId", "app_name", "appName", "past_events"}
+        | {"pastEvents", "eval_set_id", "evalSetId", "eval_set_result_id", "evalSetResultId"}
+        | {"expected_tool_use"}
+    )
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a session, an event or an evaluation."""

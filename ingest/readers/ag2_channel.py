@@ -68,6 +68,7 @@ class Ag2ChannelReader:
             "Why a channel closed is kept; it does not say whether the task was solved.",
         ),
     )
+    telling_keys = frozenset({"channel_id"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with an envelope."""

@@ -23,10 +23,10 @@ from graphstore.identity import canonical_json
 from graphstore.model import Attributes, Basis, CollaborationGraph, GraphKind, Outcome
 from ingest.flow import FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.decoding import REPAIRED, decode_file, text_of
+from ingest.readers.decoding import REPAIRED, decode_file, first_character, text_of
 from ingest.readers.naming import set_task_from_text
 from ingest.readers.openai_calls import UNKNOWN_TOOL, ChatCall, calls_of, text_of_content
-from ingest.readers.sample_json import first_value
+from ingest.readers.sample_json import first_value, may_have_key
 
 FRAMEWORK = "AG2"
 
@@ -38,6 +38,7 @@ _KNOWN = frozenset(
     | {"tool_call_id"}
 )
 _RESULTS = ("tool", "function")
+_HISTORY = frozenset({b"chat_history"})
 
 
 class Ag2ChatReader:
@@ -58,9 +59,12 @@ class Ag2ChatReader:
             "A summary and a cost are kept where a chat's result holds them.",
         ),
     )
+    telling_keys = frozenset({"chat_history", "role"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a message of a named speaker, or a chat's result."""
+        if first_character(sample) == b"{" and not may_have_key(sample, _HISTORY):
+            return False
         value = first_value(sample)
         if isinstance(value, dict):
             history = value.get("chat_history")

@@ -71,6 +71,7 @@ class AgentVerseReader:
             "label is the expected answer.",
         ),
     )
+    telling_keys = frozenset({"logs"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds logs of AgentVerse's modules."""

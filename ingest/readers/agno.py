@@ -46,6 +46,7 @@ class AgnoReader:
             "How a run ended is known; whether it was right is not.",
         ),
     )
+    telling_keys = frozenset({"run_id", "session_id"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a run, a row of one, or a session."""

@@ -69,6 +69,10 @@ class AutoGenMessagesReader:
             "The stop reason is kept; it does not say whether the task was solved.",
         ),
     )
+    telling_keys = frozenset(
+        {"source", "stop_reason", "agent_states", "llm_context", "message_thread"}
+        | {"delivery_stage"}
+    )
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a message, a result, a state or a logged event."""

@@ -83,6 +83,7 @@ class BeadsReader:
             "Deleted issues are kept, with the status tombstone among their attributes.",
         ),
     )
+    telling_keys = frozenset({"issue_type", "depends_on_id"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with an issue."""

@@ -71,6 +71,7 @@ class CamelMemoryReader:
             "An agent whose role is only System or Assistant is named by its id.",
         ),
     )
+    telling_keys = frozenset({"role_at_backend", "role_name"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a record of a memory."""

@@ -69,6 +69,8 @@ class ChatDevLogReader:
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a dated record and holds ChatDev's own marks."""
+        if sample.startswith((b"{", b"[{", b"[\n")):
+            return False  # JSON, as most files are
         text = plain_text(sample).lstrip()
         return RECORD.match(text) is not None and _MARKS.search(text) is not None
 

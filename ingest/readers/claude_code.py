@@ -56,6 +56,7 @@ class ClaudeCodeReader:
             "Queue operations, progress and snapshots of files are counted, not kept.",
         ),
     )
+    telling_keys = frozenset({"sessionId", "session_id", "leafUuid", "snapshot"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether one of the first lines is a record of a session."""

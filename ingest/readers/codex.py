@@ -46,6 +46,7 @@ class CodexReader:
             "Encrypted reasoning is counted, not kept.",
         ),
     )
+    telling_keys = frozenset({"payload", "thread_id", "timestamp"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins like a rollout or a stream of events."""

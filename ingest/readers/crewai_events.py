@@ -48,6 +48,7 @@ class CrewAiEventsReader:
             "How a run ended is known; whether it was right is not.",
         ),
     )
+    telling_keys = _MARKS
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with an event."""

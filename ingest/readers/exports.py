@@ -64,6 +64,7 @@ class ExportJsonReader:
     kind: GraphKind = "run"
     version = "1"
     capabilities = Capabilities("yes", "yes", "yes", "yes", _NOTES)
+    telling_keys = frozenset({"directed"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether its first edges are relations of the schema."""

@@ -24,7 +24,7 @@ from ingest.readers.chat_run import add_chat
 from ingest.readers.decoding import REPAIRED, decode_bytes, text_of
 from ingest.readers.inspect_events import Sample
 from ingest.readers.inspect_parts import Record, tokens_of
-from ingest.readers.sample_json import first_value
+from ingest.readers.sample_json import first_value, may_have_key
 from ingest.readers.threads import play
 from ingest.readers.zip_archive import MAGIC, ZipArchive, first_name
 
@@ -35,6 +35,7 @@ _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _MISSING: dict[str, None] = {}
 _HEADERS = ("header.json", "_journal/start.json")
 _SAMPLES = "samples/"
+_EVALUATION = frozenset({b"eval"})
 
 
 class InspectReader:
@@ -64,6 +65,8 @@ class InspectReader:
         if sample.startswith(MAGIC):
             name = first_name(sample) or ""
             return name in _HEADERS or name.startswith((_SAMPLES, "_journal/"))
+        if not may_have_key(sample, _EVALUATION):
+            return False
         value = first_value(sample)
         about = value.get("eval") if isinstance(value, dict) else None
         return isinstance(about, dict) and "task" in about and "created" in about

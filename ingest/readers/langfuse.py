@@ -70,6 +70,7 @@ class LangfuseReader:
             "like is the outcome.",
         ),
     )
+    telling_keys = frozenset({"observations", "timestamp", "traceId", "trace_id"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first value is a trace with observations, or an observation."""

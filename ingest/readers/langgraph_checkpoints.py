@@ -65,6 +65,7 @@ class LangGraphCheckpointsReader:
             "Tokens are those that messages carry.",
         ),
     )
+    telling_keys = frozenset({"configurable", "channel_values", "values"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first value is a checkpoint or a snapshot of a state."""

@@ -17,17 +17,18 @@ from graphstore.identity import canonical_json, digest
 from graphstore.model import CollaborationGraph, GraphKind
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_payload import USER, ChatMessage, messages_of
-from ingest.readers.decoding import REPAIRED
+from ingest.readers.decoding import REPAIRED, first_character
 from ingest.readers.instants import from_iso
 from ingest.readers.json_values import values
 from ingest.readers.langgraph_graph import fill_ledger
 from ingest.readers.langgraph_messages import AgentPath, Entry, Ledger, Turn
 from ingest.readers.langgraph_names import agent_path, nodes_of
 from ingest.readers.platform_spans import short, text_at
-from ingest.readers.sample_json import first_value
+from ingest.readers.sample_json import first_value, may_have_key
 
 _MODES = frozenset({"checkpoints", "custom", "debug", "messages", "tasks", "updates", "values"})
 _EVENTS = frozenset({"checkpoint", "task", "task_result"})
+_OF_PARTS = frozenset({b"ns", b"payload", b"triggers", b"result", b"messages"})
 
 
 class LangGraphDebugReader:
@@ -54,6 +55,8 @@ class LangGraphDebugReader:
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first record is one of LangGraph's streams."""
+        if first_character(sample) == b"{" and not may_have_key(sample, _OF_PARTS):
+            return False
         value = first_value(sample)
         if isinstance(value, list) and value and _part(value) is None:
             value = value[0]

@@ -75,6 +75,7 @@ class LangGraphEventsReader:
             "The method is the name of the outermost run.",
         ),
     )
+    telling_keys = frozenset({"event"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first record is an event."""

@@ -81,6 +81,7 @@ class LangSmithReader:
             "like is the outcome.",
         ),
     )
+    telling_keys = frozenset({"dotted_order", "run_type"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first value holds LangSmith runs."""

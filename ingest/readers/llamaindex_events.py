@@ -73,6 +73,9 @@ class LlamaIndexEventsReader:
             "Times and tokens are kept where whoever saved the events wrote them beside.",
         ),
     )
+    telling_keys = frozenset(
+        {"qualified_name", "current_agent_name", "__is_pydantic", "user_msg"}
+    )
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with an event of an agent workflow."""

@@ -54,6 +54,7 @@ class MacBenchReader:
             "graph's attributes.",
         ),
     )
+    telling_keys = frozenset({"mac_bench"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample has the field ``mac_bench`` with a version."""

@@ -60,6 +60,7 @@ class MarbleReader:
             "A relationship is a link in the direction in which the file names the two.",
         ),
     )
+    telling_keys = frozenset({"scenario"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a task that has agents and a scenario."""

@@ -90,6 +90,7 @@ class MassGenReader:
             "The file's own counters of answers and votes can be 0 beside real ones.",
         ),
     )
+    telling_keys = frozenset({"agent_outputs"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds the session and the streams of agents."""

@@ -93,6 +93,7 @@ class MetaGptReader:
             "What a role threw out of its memory, and is not in the history, is gone.",
         ),
     )
+    telling_keys = frozenset({"profile"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds an environment with roles."""

@@ -50,6 +50,7 @@ class NativeReader:
         outcome="yes",
         notes=("It can say everything; what a file says depends on who wrote it.",),
     )
+    telling_keys = frozenset({"masgraph"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether an object, or an array of them, has the field ``masgraph``."""

@@ -62,6 +62,7 @@ class RunStateReader:
             "The answer is the last message of a run that nothing interrupts.",
         ),
     )
+    telling_keys = frozenset({VERSION})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first value is a run state."""

@@ -78,6 +78,7 @@ class OpenAIAgentsSpansReader:
             "seem to be there, a warning says so.",
         ),
     )
+    telling_keys = frozenset({"object"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first record is a trace or a span of the SDK."""

@@ -55,6 +55,7 @@ class OpenMasGcomReader:
             "Success is what the record says; a metric's value is a score.",
         ),
     )
+    telling_keys = frozenset({"openmas_gcom", "V"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample has the format's mark, or V and E with S or pi."""

@@ -92,7 +92,8 @@ class PuppeteerReader:
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds steps of a path, or is a log of the framework."""
-        if first_character(sample) in (b"[", b"{") and not RECORD.match(_text(sample)):
+        first = first_character(sample)
+        if first == b"{" or (first == b"[" and not RECORD.match(_text(sample))):
             return all(has_key(sample, key) for key in ("agent", "action", "tokens")) and (
                 has_key(sample, "model_size") or has_key(sample, "step_data")
             )

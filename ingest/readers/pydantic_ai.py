@@ -68,6 +68,7 @@ class PydanticAIReader:
             "The answer is the last response, or the arguments of its output tool.",
         ),
     )
+    telling_keys = frozenset({"parts"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first value is a history."""

@@ -59,6 +59,7 @@ class SmolagentsReader:
             "A run that ended in success found an answer; whether it is right is not said.",
         ),
     )
+    telling_keys = frozenset({"step_number", "task", "plan", "system_prompt", "output"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first value holds steps."""

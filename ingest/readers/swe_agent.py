@@ -62,6 +62,7 @@ class SweAgentReader:
             "A failed command is not marked: observations are plain text.",
         ),
     )
+    telling_keys = frozenset({"action", "message_type", "agent", "exit_status"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a history or a trajectory of steps."""

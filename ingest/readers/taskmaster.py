@@ -73,6 +73,7 @@ class TaskMasterReader:
             "subtask.",
         ),
     )
+    telling_keys = frozenset({"tasks"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds a list of tasks with titles and dependencies."""

@@ -58,6 +58,7 @@ class TauBenchReader:
             "None before a tool's line is one call of an unknown tool.",
         ),
     )
+    telling_keys = frozenset({"messages_display", "task_id", "simulations", "user_scenario"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a result, a tau2 file or a few-shot example."""

@@ -69,6 +69,7 @@ class WfFormatReader:
             "How long a task ran is an attribute; most engines do not say when it began.",
         ),
     )
+    telling_keys = frozenset({"schemaVersion"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds a workflow with tasks and the schema's version."""

@@ -78,6 +78,7 @@ class WorfBenchReader:
         outcome="no",
         notes=("START and END are left out: they are no subtasks.",),
     )
+    telling_keys = frozenset({"conversations"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds conversations with numbered nodes."""
