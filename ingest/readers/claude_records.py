@@ -8,7 +8,6 @@ instead. Sessions are one run where one continues another's thread.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -68,13 +67,14 @@ DECODER = msgspec.json.Decoder(Line)
 _ANY: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 
 
-@dataclass(slots=True, eq=False)
-class Record:
-    """A line with its place.
+class Record(msgspec.Struct, eq=False):
+    """A line with its place; made by :func:`record_of`.
 
     Attributes:
-        thread: The key of its sub-agent's thread, None in the main one.
         digest: Of the line's bytes.
+        uuid: The line's, where it is a text.
+        parent: The record that it follows on, likewise.
+        thread: The key of its sub-agent's thread, None in the main one.
     """
 
     line: Line
@@ -82,14 +82,26 @@ class Record:
     number: int
     time: int | None
     digest: bytes
+    uuid: str | None
+    parent: str | None
     thread: str | None = None
-    uuid: str | None = None
-    parent: str | None = None
 
-    def __post_init__(self) -> None:
-        line = self.line
-        self.uuid = line.uuid if isinstance(line.uuid, str) else None
-        self.parent = line.parent_uuid if isinstance(line.parent_uuid, str) else None
+
+def record_of(
+    line: Line, file: int, number: int, time: int | None, digest: bytes, thread: str | None
+) -> Record:
+    """A line with its place, its ids taken where they are texts."""
+    uuid, parent = line.uuid, line.parent_uuid
+    return Record(
+        line,
+        file,
+        number,
+        time,
+        digest,
+        uuid if isinstance(uuid, str) else None,
+        parent if isinstance(parent, str) else None,
+        thread,
+    )
 
 
 def in_order_of_files(records: list[Record]) -> list[Record]:
@@ -167,7 +179,7 @@ def _threads_apart(
 
 
 def blocks_of(message: Any) -> list[dict[str, Any]]:
-    """A message's blocks; a text is one block, and what is no block becomes text."""
+    """A message's blocks, not to be changed; a text is one, and what is none becomes text."""
     content = message.get("content") if isinstance(message, dict) else message
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -175,6 +187,8 @@ def blocks_of(message: Any) -> list[dict[str, Any]]:
         return [content]
     if not isinstance(content, list):
         return []
+    if all(type(block) is dict for block in content):
+        return content
     return [
         block if isinstance(block, dict) else {"type": "text", "text": block}
         for block in content

@@ -22,6 +22,7 @@ from ingest.readers.claude_records import (
     PLACE_DECODER,
     Place,
     Record,
+    record_of,
 )
 from ingest.readers.decoding import decode_bytes
 from ingest.readers.instants import from_iso
@@ -179,10 +180,12 @@ class Runs:
             return
         run.repaired = run.repaired or repaired
         # A part that is not decoded holds on to its whole line; most repeat what is known.
-        value.tool_result = _kept(value.tool_result, b'"agentId"')
-        value.data = _kept(value.data, b'"agent_progress"')
+        if value.tool_result is not NOTHING:
+            value.tool_result = _kept(value.tool_result, b'"agentId"')
+        if value.data is not NOTHING:
+            value.data = _kept(value.data, b'"agent_progress"')
         digest = blake2b(line, digest_size=16).digest()
-        record = Record(value, place, number, from_iso(value.timestamp), digest)
+        record = record_of(value, place, number, from_iso(value.timestamp), digest, None)
         if record.uuid is not None and value.type in MESSAGES:
             other = run.known.setdefault(record.uuid, record)
             if other is not record and other.line.message == value.message:

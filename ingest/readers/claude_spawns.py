@@ -6,7 +6,7 @@ text of the prompt. Without its call it is a thread of its own.
 
 from typing import Any
 
-from ingest.readers.claude_records import Line, Record, blocks_of, decoded
+from ingest.readers.claude_records import Line, Record, blocks_of, decoded, record_of
 from ingest.readers.decoding import text_of
 from ingest.readers.instants import from_iso
 
@@ -162,7 +162,7 @@ def with_progress(records: list[Record]) -> list[Record]:
             session_id=record.line.session_id,
         )
         time = from_iso(inner.get("timestamp")) or record.time
-        found.append(Record(line, record.file, record.number, time, record.digest, agent))
+        found.append(record_of(line, record.file, record.number, time, record.digest, agent))
     return found
 
 

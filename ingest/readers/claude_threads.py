@@ -329,21 +329,23 @@ class Threads:
             return None
         name = text_of(block.get("name")) or UNKNOWN_TOOL
         input = block.get("input")
-        arguments = dict(input) if isinstance(input, dict) else {}
+        arguments = input if isinstance(input, dict) else {}
         call = Call(name, id if isinstance(id, str) else None, started_at=record.time)
-        path = arguments.get("file_path") or arguments.get("notebook_path")
-        if name in _FILE_TOOLS and isinstance(path, str) and path:
-            call.accesses.append((path, _FILE_TOOLS[name]))
-        asked = text_of(arguments.get("task_id")) or text_of(arguments.get("agentId"))
-        if name in _ASKING and asked and call.id is not None:
-            self._asked_of[call.id] = asked
-        if name in SPAWNING and isinstance(arguments.get("prompt"), str):
+        if name in _FILE_TOOLS:
+            path = arguments.get("file_path") or arguments.get("notebook_path")
+            if isinstance(path, str) and path:
+                call.accesses.append((path, _FILE_TOOLS[name]))
+        elif name in _ASKING and call.id is not None:
+            asked = text_of(arguments.get("task_id")) or text_of(arguments.get("agentId"))
+            if asked:
+                self._asked_of[call.id] = asked
+        if name in SPAWNING and isinstance(prompt := arguments.get("prompt"), str):
             call.opens = self._opened_thread(arguments, call, thread)
-            call.prompt = arguments.pop("prompt")
-        if call.prompt is None:
+            call.prompt = prompt
+            others = {key: value for key, value in arguments.items() if key != "prompt"}
+            call.arguments = text_of(others) if others else None
+        else:
             call.arguments = text_of(input)
-        elif arguments:
-            call.arguments = text_of(arguments)
         if call.id is not None:
             self._calls[call.id] = (call, thread)
         return call
