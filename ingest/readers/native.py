@@ -25,7 +25,7 @@ from ingest.readers.native_records import RunRecord
 _ANYTHING = msgspec.json.Decoder(msgspec.Raw)
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 
-_MARK = re.compile(rb'(?<!\\)"masgraph"\s*:\s*\d')
+_MARK = re.compile(rb'"masgraph"(?<!\\"masgraph")\s*:\s*\d')
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.?(.*)`)?$")
 _MISSING_FIELD = re.compile(r"Object missing required field `(.*?)`(?: - at `\$\.?(.*)`)?$")
 _AT = re.compile(r"^(.*?)(?: - at `\$\.?(.*)`)?$", re.DOTALL)

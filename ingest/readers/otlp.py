@@ -37,7 +37,7 @@ from ingest.readers.otlp_wire import hex_id
 from ingest.readers.span_graph import fill
 from ingest.run_limit import too_large
 
-_SNIFF = re.compile(rb'(?<!\\)"resourceSpans"\s*:\s*\[')
+_SNIFF = re.compile(rb'"resourceSpans"(?<!\\"resourceSpans")\s*:\s*\[')
 _TRACE_IDS = b'"traceId"'
 _ID = re.compile(rb'\s*:\s*"([^"\\]*)"')
 _SESSIONS = [b'"' + key.encode() + b'"' for key in SESSION_KEYS]

@@ -56,11 +56,13 @@ _LABELS = (
     "question_ID",
 )
 _CHAT_ROLES = frozenset({"system", "user", "assistant", "tool", "function", "developer"})
-_FIRST_ENTRY = re.compile(rb'(?<!\\)"history"\s*:\s*\[\s*\{')
+# A literal that comes first is found at memory speed; that no backslash stands before it, so
+# that it is no part of a text, is looked at behind it.
+_FIRST_ENTRY = re.compile(rb'"history"(?<!\\"history")\s*:\s*\[\s*\{')
 _LENIENT = json.JSONDecoder(strict=False)
-_SPEAKER_NAME = re.compile(rb'(?<!\\)"name"\s*:\s*"')
-_SPEAKER_ROLE = re.compile(rb'(?<!\\)"role"\s*:\s*"(?!user"|assistant"|system")[^"]+"')
-_MAGENTIC = re.compile(rb'(?<!\\)"role"\s*:\s*"Orchestrator \(')
+_SPEAKER_NAME = re.compile(rb'"name"(?<!\\"name")\s*:\s*"')
+_SPEAKER_ROLE = re.compile(rb'"role"(?<!\\"role")\s*:\s*"(?!user"|assistant"|system")[^"]+"')
+_MAGENTIC = re.compile(rb'"role"(?<!\\"role")\s*:\s*"Orchestrator \(')
 
 
 class HandcraftedReader:
