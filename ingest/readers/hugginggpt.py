@@ -64,6 +64,7 @@ class HuggingGptReader:
         """Whether the sample holds a list of tasks with id and dep, perhaps inside a text."""
         return (
             first_character(sample) in (b"[", b"{")
+            and b'"dep' in sample
             and (b'"dep"' in sample or b'"dep\\"' in sample)
             and _SNIFF.search(sample) is not None
         )
