@@ -34,7 +34,7 @@ DATASET = "tau-bench"
 Record = dict[str, Any]
 
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
-_SPEAKER = re.compile(r"^(system|user|assistant|tool): ?", re.MULTILINE)
+_SPEAKER = re.compile(r"\n(system|user|assistant|tool): ?")
 
 
 class TauBenchReader:
@@ -80,8 +80,7 @@ class TauBenchReader:
         if (items := streamed_items(file)) is not None:
             yield from self._streamed(file, context, items)
             return
-        first = next(file.lines(), None)
-        if first is not None and _is_record_line(first[1]):
+        if _begins_with_record(file):
             yield from self._lines(file, context)
             return
         value, repaired = decode_file(file, _DECODER)
@@ -164,19 +163,22 @@ TAU_BENCH = TauBenchReader()
 
 def _shown_messages(text: str) -> list[Record]:
     """The messages of a few-shot example; an assistant's words before a result made a call."""
-    starts = list(_SPEAKER.finditer(text))
+    # The line end before a speaker belongs to the mark: a search for it is quick.
+    before, *parts = _SPEAKER.split("\n" + text)
     messages: list[Record] = []
-    if starts and text[: starts[0].start()].strip():
-        messages.append({"content": text[: starts[0].start()]})
-    for position, start in enumerate(starts):
-        end = starts[position + 1].start() if position + 1 < len(starts) else len(text)
-        content = text[start.end() : end].removesuffix("\n")
-        following = starts[position + 1][1] if position + 1 < len(starts) else None
-        message: Record = {"role": start[1], "content": content}
-        if start[1] == "assistant" and following == "tool":
-            message["tool_calls"] = [{}]
-        if start[1] == "assistant" and content == "None":
-            message["content"] = None
+    if not parts:
+        return messages
+    if before.strip():
+        messages.append({"content": before[1:] + "\n"})
+    roles, contents = parts[::2], parts[1::2]
+    contents[-1] = contents[-1].removesuffix("\n")
+    for role, content, following in zip(roles, contents, [*roles[1:], None], strict=True):
+        message: Record = {"role": role, "content": content}
+        if role == "assistant":
+            if following == "tool":
+                message["tool_calls"] = [{}]
+            if content == "None":
+                message["content"] = None
         messages.append(message)
     return messages
 
@@ -291,7 +293,11 @@ def _is_tau2(value: Record) -> bool:
     )
 
 
-def _is_record_line(line: bytes) -> bool:
+def _begins_with_record(file: TraceFile) -> bool:
+    """Whether the file's first line that is not blank is a result or an example by itself."""
+    if file.sample.lstrip()[:1] not in (b"{", b""):
+        return False  # before the lines are parted, for most files are one array
+    _, line = next(file.lines(), (0, b""))
     try:
         value = _DECODER.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

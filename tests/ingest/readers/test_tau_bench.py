@@ -3,11 +3,13 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphstore.errors import InputError
 from graphstore.model import CollaborationGraph
 from ingest.reader import Rejection
-from ingest.readers.tau_bench import TAU_BENCH
+from ingest.readers.tau_bench import TAU_BENCH, _shown_messages
 from tests.ingest.mutations import assert_survives, cuts
 from tests.ingest.reading import (
     FORMATS,
@@ -87,6 +89,48 @@ def test_few_shot_examples_by_hand():
     assert contents(lock)[1:] == ["I will call somebody.", "Transfer successful"]
     assert receivers(lock, lock.nodes[1]) == []
     assert lock.outcome.success is None
+
+
+def parted_by_lines(text):
+    """Role and content of each message of a few-shot example, line by line."""
+    said = [(None, [])]
+    for line in text.split("\n"):
+        role, colon, rest = line.partition(":")
+        if colon and role in ("system", "user", "assistant", "tool"):
+            said.append((role, [rest.removeprefix(" ")]))
+        else:
+            said[-1][1].append(line)
+    before, *messages = [(role, "\n".join(lines)) for role, lines in said]
+    if messages:
+        messages[-1] = (messages[-1][0], messages[-1][1].removesuffix("\n"))
+    if messages and before[1].strip():
+        messages.insert(0, (None, before[1] + "\n"))
+    return messages
+
+
+PIECES = [
+    "user",
+    "assistant",
+    "tool",
+    "system",
+    ":",
+    ": ",
+    " ",
+    "\n",
+    "\n\n",
+    "\r",
+    "word",
+    "None",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_few_shot_texts_are_parted_like_their_lines(text):
+    parted = [
+        (one.get("role"), "None" if one["content"] is None else one["content"])
+        for one in _shown_messages(text)
+    ]
+    assert parted == parted_by_lines(text)
 
 
 def test_a_tau2_simulation_by_hand():
