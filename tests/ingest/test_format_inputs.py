@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.reading_formats import EXAMPLES, INPUTS, enlarged
+from benchmarks.format_inputs import EXAMPLES, INPUTS, enlarged
 from graphstore.model import CollaborationGraph
 from ingest.pipeline import read
 from ingest.registry import BUILT_IN
