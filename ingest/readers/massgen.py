@@ -23,6 +23,7 @@ Times have no zone: they order the actions and stay text in the attributes.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -138,7 +139,6 @@ class _Run:
             streams.append(stream)
         self.actions = _ordered(streams)
         self._events = self._own_events()
-        self._nodes: dict[int, int] = {}
         self._last: dict[str, Action] = {}
         self._answers: list[Action] = []
         self._answers_of: dict[str, list[Action]] = {}
@@ -174,19 +174,17 @@ class _Run:
 
     def fill(self) -> None:
         """Adds the actions and the orchestrator's events, in the order of their ends."""
-        events = list(self._events)
+        events = deque(self._events)
         for action in self.actions:
-            while events and _before(events[0][0], action):
-                self._event(*events.pop(0))
+            while events and _not_after(events[0][0], action.ended):
+                self._event(*events.popleft())
             self._action(action)
         for event in events:
             self._event(*event)
         self._propose_answers()
         final = self.builder.outcome.answer
         if final is not None:
-            node = next(
-                (self._nodes[id(a)] for a in reversed(self.actions) if a.kind == "final"), None
-            )
+            node = next((a.node for a in reversed(self.actions) if a.kind == "final"), None)
             self.builder.propose(ANSWERS, "answer", node=node, value=final)
 
     def _names(self) -> list[str]:
@@ -204,11 +202,11 @@ class _Run:
     def _own_events(self) -> list[tuple[int | None, str, str | None]]:
         """The orchestrator's events that do not repeat a chunk of an agent."""
         events = self._log.orchestrator_events
-        said = {
-            (action.agent, text.strip())
-            for action in self.actions
-            for text in (*action.parts, *action.notices)
-        }
+        said: dict[str, set[str]] = {name: set() for name in self._agents}
+        for action in self.actions:
+            said[action.agent].update(map(str.strip, action.parts))
+            said[action.agent].update(map(str.strip, action.notices))
+        repeated = [(f"🔄 {name}: ", texts) for name, texts in said.items()]
         own: list[tuple[int | None, str, str | None]] = []
         for event in events if isinstance(events, list) else ():
             text = event.get("event") if isinstance(event, dict) else event
@@ -216,12 +214,10 @@ class _Run:
             if not isinstance(text, str) or not text.strip():
                 self.builder.warn("events of the orchestrator without a text were left out")
                 continue
-            repeats = any(
-                text.startswith(f"🔄 {name}: ")
-                and (name, text.removeprefix(f"🔄 {name}: ").strip()) in said
-                for name in self._agents
-            )
-            if not repeats:
+            for prefix, texts in repeated:
+                if text.startswith(prefix) and text[len(prefix) :].strip() in texts:
+                    break
+            else:
                 own.append(
                     (local_nanoseconds(time), text, time if isinstance(time, str) else None)
                 )
@@ -257,16 +253,16 @@ class _Run:
             status=_status(action),
             attributes=_attributes(action),
         )
-        self._nodes[id(action)] = node
+        action.node = node
         if action.kind == "vote" and (answer := self._judged(action)) is not None:
-            builder.edge(self._nodes[id(answer)], node, "explicit")
+            builder.edge(answer.node, node, "explicit")
         sources = self._sources(action)
         for source in sources:
-            builder.edge(self._nodes[id(source)], node, "inferred")
+            builder.edge(source.node, node, "inferred")
         if action.kind == "final" and action.agent in self._selection:
             builder.edge(self._selection[action.agent], node, "explicit")
         elif not sources and action.agent in self._last:
-            builder.edge(self._nodes[id(self._last[action.agent])], node, "continued")
+            builder.edge(self._last[action.agent].node, node, "continued")
         self._last[action.agent] = action
         if action.settled is True and action.kind == "answer":
             self._answers.append(action)
@@ -289,13 +285,12 @@ class _Run:
         """The accepted answers of others that were there when the action began, once each."""
         if action.kind in ("notice", "error"):
             return []
+        answers = self._answers
         position = self._read.get(action.agent, 0)
         new: list[Action] = []
-        while position < len(self._answers) and _before(
-            self._answers[position].ended, action, started=True
-        ):
-            if self._answers[position].agent != action.agent:
-                new.append(self._answers[position])
+        while position < len(answers) and _not_after(answers[position].ended, action.started):
+            if answers[position].agent != action.agent:
+                new.append(answers[position])
             position += 1
         self._read[action.agent] = position
         return new
@@ -303,9 +298,7 @@ class _Run:
     def _judged(self, vote: Action) -> Action | None:
         """The answer that a recorded vote is for."""
         answers = self._answers_of.get(vote.candidate or "", ())
-        return next(
-            (a for a in reversed(answers) if _before(a.ended, vote, started=True)), None
-        )
+        return next((a for a in reversed(answers) if _not_after(a.ended, vote.started)), None)
 
     def _event(self, _: int | None, text: str, time: str | None) -> None:
         builder = self.builder
@@ -329,13 +322,17 @@ class _Run:
             a.candidate == chosen for a in votes
         )
         for vote in votes:
-            builder.edge(self._nodes[id(vote)], node, "explicit" if agrees else "inferred")
+            builder.edge(vote.node, node, "explicit" if agrees else "inferred")
         if counted is not None and not agrees:
             builder.warn(f"the selection of {chosen} counts other votes than were recorded")
 
     def _propose_answers(self) -> None:
-        for name, agent in self._agents.items():
-            made = [a for a in self.actions if a.kind == "answer" and a.agent == name]
+        made_by: dict[str, list[Action]] = {name: [] for name in self._agents}
+        for action in self.actions:
+            if action.kind == "answer":
+                made_by[action.agent].append(action)
+        for name, made in made_by.items():
+            agent = self._agents[name]
             counted = [a for a in made if a.settled is not False]
             for action in made:
                 phases: list[ProposalPhase] = []
@@ -348,7 +345,7 @@ class _Run:
                         ANSWERS,
                         phase,
                         agent=agent,
-                        node=self._nodes[id(action)],
+                        node=action.node,
                         value=action.value,
                         valid=action.settled,
                     )
@@ -366,8 +363,8 @@ def _ordered(streams: list[Stream]) -> list[Action]:
     return [action for *_, action in sorted(keyed, key=lambda entry: entry[:3])]
 
 
-def _before(time: int | None, action: Action, *, started: bool = False) -> bool:
-    other = action.started if started else action.ended
+def _not_after(time: int | None, other: int | None) -> bool:
+    """Whether a moment is known to be no later than another one."""
     return time is not None and other is not None and time <= other
 
 
@@ -383,15 +380,18 @@ def _attributes(action: Action) -> Attributes:
     kept: Attributes = {"chunks": action.chunks}
     if action.kind not in ("text", "tool"):
         kept["message"] = action.kind
-    for name, value in (
-        ("time", action.first_time),
-        ("end_time", action.last_time if action.last_time != action.first_time else None),
-        ("vote_alias", action.alias),
-        ("vote_for", action.candidate),
-        ("accepted", action.settled if action.kind in ("answer", "vote") else None),
-        ("notices", action.notices or None),
-        ("chunk_types", action.types or None),
-    ):
-        if value is not None:
-            kept[name] = value
+    if action.first_time is not None:
+        kept["time"] = action.first_time
+    if action.last_time is not None and action.last_time != action.first_time:
+        kept["end_time"] = action.last_time
+    if action.alias is not None:
+        kept["vote_alias"] = action.alias
+    if action.candidate is not None:
+        kept["vote_for"] = action.candidate
+    if action.settled is not None and action.kind in ("answer", "vote"):
+        kept["accepted"] = action.settled
+    if action.notices:
+        kept["notices"] = action.notices
+    if action.types:
+        kept["chunk_types"] = action.types
     return kept

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import Any, Literal
+
+import msgspec
 
 ActionKind = Literal["text", "answer", "vote", "tool", "error", "final", "notice"]
 
@@ -22,15 +22,18 @@ _NOTICE = re.compile(r"\s*(?:✅|❌|🔄|🔁|⚠️?|\[[^\]\n]+\] (?:✅|❌|�
 _RECORDED = re.compile(r"\[[^\]\n]+\] ✅ Vote recorded for (?P<candidate>.+?)\s*\Z")
 _REFUSED = re.compile(r"Vote invalid|Cannot vote|Invalid vote")
 
-_MARKS = frozenset("💡🗳🎤🔍🛠🔧💻📂✅❌🔄🔁⚠[")
+_TOOL_MARKS = frozenset("🔍🛠🔧💻📂✅❌")
+_NOTICE_MARKS = frozenset("✅❌🔄🔁⚠[")
+_MARKS = frozenset("💡🗳🎤") | _TOOL_MARKS | _NOTICE_MARKS
 """What a chunk begins with that is more than streamed text; all others are told at a glance."""
 
 _SHORTEST_NOTICE = 12
 """Characters: streamed text may hold a mark alone, a notice says something."""
 
+_EPOCH = datetime(1970, 1, 1)
 
-@dataclass(eq=False)
-class Action:
+
+class Action(msgspec.Struct, eq=False):
     """A message, vote, tool call or notice of one agent.
 
     Attributes:
@@ -41,13 +44,17 @@ class Action:
         alias: The name that a vote used.
         candidate: The agent that a vote was recorded for.
         settled: True once a notice says that it counts, False once one says that it does not.
+        started: ``first_time`` as nanoseconds of a clock without a zone, set when the stream
+            has ended.
+        ended: ``last_time`` likewise.
+        node: Its position in the graph, once it is added.
     """
 
     kind: ActionKind
     agent: str
-    parts: list[str] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
-    types: list[str] = field(default_factory=list)
+    parts: list[str] = []
+    notices: list[str] = []
+    types: list[str] = []
     chunks: int = 0
     first_time: str | None = None
     last_time: str | None = None
@@ -57,21 +64,14 @@ class Action:
     label: str | None = None
     settled: bool | None = None
     done: bool = False
+    started: int | None = None
+    ended: int | None = None
+    node: int = -1
 
     @property
     def content(self) -> str:
         """The text of its own chunks."""
         return "".join(self.parts)
-
-    @cached_property
-    def started(self) -> int | None:
-        """Nanoseconds of a clock without a zone. Asked for when the stream has ended."""
-        return local_nanoseconds(self.first_time)
-
-    @cached_property
-    def ended(self) -> int | None:
-        """Likewise, of its last chunk."""
-        return local_nanoseconds(self.last_time)
 
 
 class Stream:
@@ -85,43 +85,58 @@ class Stream:
         self.actions: list[Action] = []
         self.unread = 0
         self._agent = agent
+        self._last_tool: Action | None = None
+        self._last_vote: Action | None = None
 
     def take(self, chunks: Iterable[Any]) -> None:
-        """Adds chunks; what is no object with a text is counted in ``unread``."""
+        """Adds all chunks; what is no object with a text is counted in ``unread``."""
         for chunk in chunks:
-            if not isinstance(chunk, dict) or not isinstance(chunk.get("content"), str):
+            text = chunk.get("content") if isinstance(chunk, dict) else None
+            if not isinstance(text, str):
                 self.unread += 1
                 continue
-            self._chunk(chunk["content"], chunk.get("timestamp"), chunk.get("type"))
+            time, type_ = chunk.get("timestamp"), chunk.get("type")
+            mark = text.lstrip()[:1]
+            action = self._marked(mark, text) if mark in _MARKS else self._streamed()
+            if action is None:
+                self._notice(text, time, type_)
+                continue
+            action.parts.append(text)
+            _clock(action, time, type_)
+        for action in self.actions:
+            action.started = local_nanoseconds(action.first_time)
+            same = action.last_time == action.first_time
+            action.ended = action.started if same else local_nanoseconds(action.last_time)
 
-    def _chunk(self, text: str, time: Any, type_: Any) -> None:
-        last = self.actions[-1] if self.actions else None
-        if text.lstrip()[:1] not in _MARKS:
-            action = self._streamed(last)
-        elif found := _ANSWER.match(text):
+    def _marked(self, mark: str, text: str) -> Action | None:
+        """The action of a chunk that begins with a mark, None for a notice."""
+        if mark == "💡" and (found := _ANSWER.match(text)):
             action = self._new("answer")
             action.value = found["value"].strip().removeprefix('"').removesuffix('"')
-        elif found := _VOTE.match(text):
-            action = self._new("vote")
+            return action
+        if mark == "🗳" and (found := _VOTE.match(text)):
+            action = self._last_vote = self._new("vote")
             action.alias = found["alias"].strip()
             action.value = (found["reason"] or "").strip() or None
-        elif _FINAL.match(text):
-            action = self._new("final")
-        elif _ERROR.match(text):
-            action = self._new("error")
-        elif self._is_tool(text):
-            action = self._tool(text)
-        elif _NOTICE.match(text) and len(text.strip()) >= _SHORTEST_NOTICE:
-            self._notice(last, text, time, type_)
-            return
-        else:
-            action = self._streamed(last)
-        action.parts.append(text)
-        _clock(action, time, type_)
+            return action
+        if mark == "🎤" and _FINAL.match(text):
+            return self._new("final")
+        if mark == "❌" and _ERROR.match(text):
+            return self._new("error")
+        if mark in _TOOL_MARKS and (action := self._tool(text)) is not None:
+            return action
+        if (
+            mark in _NOTICE_MARKS
+            and _NOTICE.match(text)
+            and len(text.strip()) >= _SHORTEST_NOTICE
+        ):
+            return None
+        return self._streamed()
 
-    def _streamed(self, last: Action | None) -> Action:
+    def _streamed(self) -> Action:
         """The message that streamed text goes on with: a notice ends the one before."""
-        if last is not None and last.kind in ("text", "final") and not last.notices:
+        last = self.actions[-1] if self.actions else None
+        if last is not None and not last.notices and last.kind in ("text", "final"):
             return last
         return self._new("text")
 
@@ -130,40 +145,37 @@ class Stream:
         self.actions.append(action)
         return action
 
-    def _is_tool(self, text: str) -> bool:
-        found = _TOOL.match(text) or _TOOL_ENDS.match(text)
-        return found is not None and found["label"] != self._agent
+    def _tool(self, text: str) -> Action | None:
+        """One action from the start of a tool to its end, with the query in between.
 
-    def _tool(self, text: str) -> Action:
-        """One action from the start of a tool to its end, with the query in between."""
+        None where the text neither begins nor ends a tool.
+        """
+        ends = None
         found = _TOOL.match(text)
-        ends = _TOOL_ENDS.match(text)
-        label = (found or ends)["label"]  # type: ignore[index]
-        for action in reversed(self.actions):
-            if action.kind != "tool":
-                continue
-            same = action.label == label or _QUERY.search(label) is not None
-            if same and (not action.done or _QUERY.search(label) is not None):
-                break
-            action = self._new("tool")
-            break
-        else:
-            action = self._new("tool")
+        if found is None:
+            found = ends = _TOOL_ENDS.match(text)
+        if found is None or found["label"] == self._agent:
+            return None
+        label = found["label"]
+        is_query = _QUERY.search(label) is not None
+        action = self._last_tool
+        if action is None or not (is_query or (action.label == label and not action.done)):
+            action = self._last_tool = self._new("tool")
         action.label = action.label or label
         if ends:
             action.done = True
             action.settled = ends["mark"] == "✅"
         return action
 
-    def _notice(self, last: Action | None, text: str, time: Any, type_: Any) -> None:
+    def _notice(self, text: str, time: Any, type_: Any) -> None:
         """What the orchestrator says of the agent's last action: no message of its own."""
-        action = last or self._new("notice")
+        action = self.actions[-1] if self.actions else self._new("notice")
         action.notices.append(text)
         action.chunks += 1
         if action.kind == "notice":
             _clock(action, time, type_)
             action.chunks -= 1
-        vote = next((a for a in reversed(self.actions) if a.kind == "vote"), None)
+        vote = self._last_vote
         if vote is not None and vote.settled is None:
             if recorded := _RECORDED.search(text):
                 vote.settled, vote.candidate = True, recorded["candidate"].strip()
@@ -190,5 +202,5 @@ def local_nanoseconds(time: Any) -> int | None:
         moment = datetime.fromisoformat(time)
     except ValueError:
         return None
-    past = moment.replace(tzinfo=None) - datetime(1970, 1, 1)
+    past = moment.replace(tzinfo=None) - _EPOCH
     return (past.days * 86_400 + past.seconds) * 10**9 + past.microseconds * 1000
