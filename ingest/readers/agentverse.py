@@ -21,7 +21,7 @@ import msgspec
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
 from graphstore.identity import canonical_json
-from graphstore.model import AgentKind, Attributes, CollaborationGraph, GraphKind, Outcome
+from graphstore.model import Attributes, CollaborationGraph, GraphKind, Outcome
 from ingest.big_json import streamed_items
 from ingest.flow import FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
@@ -43,6 +43,7 @@ _READERS: dict[str, tuple[str, ...]] = {
 }
 """Who reads a module's message: the loop of the framework."""
 
+_READ = frozenset({"module", "agent", "content"})
 _FIRST_MODULE = "role assigner"
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 _MODULE = re.compile(
@@ -146,42 +147,50 @@ def _fill(value: dict[str, Any], builder: GraphBuilder) -> None:
         builder.warn("the record does not hold the task")
     builder.set_method("AgentVerse", framework="AgentVerse")
     speakers = [_speaker(entry) for entry in logs]
+    keys = [None if name is None else name.casefold() for name in speakers]
     agents: dict[str, int] = {}
-    for name in speakers:
-        if name is not None and name.casefold() not in agents:
-            agents[name.casefold()] = builder.new_agent(name, kind=_kind(name))
-    last = {name.casefold(): place for place, name in enumerate(speakers) if name is not None}
+    last: dict[str, int] = {}
+    for position, (name, key) in enumerate(zip(speakers, keys, strict=True)):
+        if name is None or key is None:
+            continue
+        if key not in agents:
+            agents[key] = builder.new_agent(
+                name, kind="environment" if key == "system" else "agent"
+            )
+        last[key] = position
+    following = _following(keys)
     flow = FlowTracker(builder)
     turn = -1
     last_system: str | None = None
     for position, entry in enumerate(logs):
-        name = speakers[position]
-        key = name.casefold() if name is not None else ""
+        name, key = speakers[position], keys[position]
         if key == _FIRST_MODULE or turn < 0:
             turn += 1
         content = text_of(entry.get("content") if isinstance(entry, dict) else entry)
-        if name is None:
+        if name is None or key is None:
             builder.warn(f"entry {position} of the logs names no module or agent")
             builder.add("agent_message", "unknown module", content=content, round=turn)
             continue
-        following = next((other for other in speakers[position + 1 :] if other), None)
-        readers = _READERS.get(key, (following or "",))
+        readers = _READERS.get(key)
+        if readers is None:
+            readers = (following[position],)
         recipients = [
-            agents[other.casefold()]
-            for other in readers
-            if other.casefold() != key and last.get(other.casefold(), -1) > position
+            agents[reader]
+            for reader in readers
+            if reader != key and last.get(reader, -1) > position
         ]
+        agent = agents[key]
         node = builder.add(
             "decision" if key == "system" else "agent_message",
             name,
-            agent=agents[key],
+            agent=agent,
             recipients=recipients,
             delivery="inferred",
             content=content,
             round=turn,
             attributes=_attributes(entry, content),
         )
-        flow.act(node, agents[key], recipients=recipients, basis="inferred")
+        flow.act(node, agent, recipients=recipients, basis="inferred")
         if key == "system":
             last_system = content
     builder.outcome = Outcome(
@@ -204,19 +213,25 @@ def _speaker(entry: Any) -> str | None:
     return None
 
 
-def _kind(name: str) -> AgentKind:
-    return "environment" if name.casefold() == "system" else "agent"
+def _following(keys: list[str | None]) -> list[str]:
+    """Who speaks after each entry, as far as entries say; empty where nobody does."""
+    found: list[str] = []
+    speaker = ""
+    for key in reversed(keys):
+        found.append(speaker)
+        speaker = key or speaker
+    found.reverse()
+    return found
 
 
-def _attributes(entry: Any, content: str | None) -> Attributes:
+def _attributes(entry: dict[str, Any], content: str | None) -> Attributes:
     kept: Attributes = {
-        key: other
-        for key, other in (entry.items() if isinstance(entry, dict) else ())
-        if key not in ("module", "agent", "content") and other is not None
+        key: other for key, other in entry.items() if key not in _READ and other is not None
     }
-    found = (
-        _SCORE.search(content) if content and content.startswith("Evaluation result") else None
-    )
-    if found is not None:
+    if (
+        content
+        and content.startswith("Evaluation result")
+        and (found := _SCORE.search(content))
+    ):
         kept["score"] = found["score"].strip()
     return kept
