@@ -19,6 +19,7 @@ contain a process stand before it (``HIC.INPUT_CHECK.SAMPLESHEET_CHECK``): they 
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -132,6 +133,14 @@ def _type(ending: str) -> str | None:
     return last
 
 
+class _Artifacts(dict[str, Artifact]):
+    """The artifact that each file of a workflow is, made when it is first asked for."""
+
+    def __missing__(self, name: str) -> Artifact:
+        made = self[name] = Artifact(name=name, type=extension(name))
+        return made
+
+
 def _fill(builder: GraphBuilder, workflow: Workflow) -> None:
     builder.set_task(
         workflow.name,
@@ -145,15 +154,8 @@ def _fill(builder: GraphBuilder, workflow: Workflow) -> None:
     places: dict[str, int] = {}
     nested = (workflow.engine or "").casefold() == "nextflow"
     groups: dict[tuple[str, ...], int] = {}
-    types: dict[str, Artifact] = {}
-
-    def artifacts(names: Iterable[str]) -> list[Artifact]:
-        for name in names:
-            if name not in types:
-                types[name] = Artifact(name=name, type=extension(name))
-        return [types[name] for name in names]
-
-    written = {name for task in workflow.tasks for name in task.outputs}
+    artifact = _Artifacts().__getitem__
+    size_of = workflow.sizes.get
     for task in workflow.tasks:
         path = _path(task.name) if nested else ()
         begin = from_iso(task.measured.get("executedAt"))
@@ -162,24 +164,21 @@ def _fill(builder: GraphBuilder, workflow: Workflow) -> None:
         if task.name not in (task.id, label):
             attributes["name"] = task.name
         attributes.update(task.measured)
-        sizes = {
-            name: size
-            for name in task.outputs
-            if (size := workflow.sizes.get(name)) is not None
-        }
+        sizes = {name: size for name in task.outputs if (size := size_of(name)) is not None}
         if sizes:
             attributes["outputSizes"] = sizes
         places[task.id] = builder.add(
             "subtask",
             label,
             content=task.command,
-            inputs=artifacts(task.inputs),
-            outputs=artifacts(task.outputs),
-            parent=_group(builder, groups, path[:-1]),
+            inputs=map(artifact, task.inputs),
+            outputs=map(artifact, task.outputs),
+            parent=_group(builder, groups, path[:-1]) if path else None,
             started_at=begin,
             ended_at=_end(begin, task.measured.get("runtimeInSeconds")),
             attributes=attributes,
         )
+    written = set(chain.from_iterable([task.outputs for task in workflow.tasks]))
     given = {name: size for name, size in workflow.sizes.items() if name not in written}
     if given:
         builder.attributes["inputSizes"] = given
@@ -190,7 +189,7 @@ def _fill(builder: GraphBuilder, workflow: Workflow) -> None:
 
 def _path(name: str) -> tuple[str, ...]:
     """The parts of a Nextflow process's name, empty where it stands in no workflow."""
-    parts = tuple(re.split("[.:]", _TAG.sub("", name)))
+    parts = tuple(_without_tag(name).replace(":", ".").split("."))
     return parts if len(parts) > 1 and all(parts) else ()
 
 
@@ -201,7 +200,12 @@ def _process(task: WorkflowTask) -> str:
         return category
     if task.program and (task.name == task.program or task.name.startswith(task.program + "_")):
         return task.program
-    return _INSTANCE.sub("", _TAG.sub("", task.name)) or task.name
+    return _INSTANCE.sub("", _without_tag(task.name)) or task.name
+
+
+def _without_tag(name: str) -> str:
+    """A name without the remark in brackets at its end."""
+    return _TAG.sub("", name) if "(" in name else name
 
 
 def _group(
@@ -242,13 +246,13 @@ def _link(builder: GraphBuilder, tasks: list[WorkflowTask], places: dict[str, in
             for writer in writers.get(name, ()):
                 if writer != own:
                     by_file[writer, own] = None
-    for pair in named:
-        builder.edge(*pair, "explicit")
+    for source, target in named:
+        builder.edge(source, target, "explicit")
     added = [pair for pair in by_file if pair not in named]
     kept = _without_cycles(named, added)
-    for pair in kept:
-        builder.edge(*pair, "delivered")
-    without = sum(pair not in by_file for pair in named)
+    for source, target in kept:
+        builder.edge(source, target, "delivered")
+    without = len(named.keys() - by_file.keys())
     if by_file and without:
         builder.warn(f"{without} of {len(named)} named links have no file behind them")
     if named and added:
@@ -265,7 +269,8 @@ def _without_cycles(
     A cycle among the named links is left to the builder.
     """
     together = [*named, *added]
-    if not added or _order(together) is not None:
+    # Links that all follow the order of the tasks cannot form a cycle.
+    if all(source < target for source, target in together) or _order(together) is not None:
         return added
     order = _order(list(named))
     if order is None:

@@ -1,7 +1,8 @@
 """The parts of a WfFormat file, whichever version of the schema it follows."""
 
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from graphstore.errors import InputError
 from graphstore.model import Attributes
@@ -13,19 +14,19 @@ _STRUCTURE = frozenset(
 _UNKNOWN = {"parents": "unknownParents", "children": "unknownChildren"}
 _SHOWN = 3
 _TEXT = frozenset({str})
+_NUMBER = frozenset({int})
 _OLDER = {"runtime": "runtimeInSeconds", "memory": "memoryInBytes", "cores": "coreCount"}
 
 
-@dataclass(slots=True)
-class WorkflowTask:
+class WorkflowTask(msgspec.Struct):
     """A task of a workflow.
 
     Attributes:
         id: Its id; its name in files without ids.
         parents: Ids of the tasks that it names as needed.
         children: Ids of the tasks that it names as following.
-        inputs: Names of the files that it reads, each once.
-        outputs: Names of the files that it writes, each once.
+        inputs: Names of the files that it reads.
+        outputs: Names of the files that it writes.
         command: The program with its arguments.
         program: The program alone, None where that is a script.
         measured: Whatever else the file says of it, by the names of version 1.5.
@@ -42,8 +43,7 @@ class WorkflowTask:
     measured: dict[str, Any]
 
 
-@dataclass(slots=True)
-class Workflow:
+class Workflow(msgspec.Struct):
     """A workflow.
 
     Attributes:
@@ -61,14 +61,14 @@ class Workflow:
     tasks: list[WorkflowTask]
     sizes: dict[str, int]
     attributes: Attributes
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str] = []
 
 
 def parse(value: Any, uri: str) -> Workflow:
     """Reads version 1.5, and the shapes of 1.2 to 1.4.
 
     Args:
-        value: The decoded file.
+        value: The decoded file. It is not changed; the workflow shares lists with it.
         uri: The file as it was named, for errors.
 
     Raises:
@@ -92,9 +92,7 @@ def _parse(value: Any) -> Workflow:
     execution = body.get("execution")
     execution = execution if isinstance(execution, dict) else {}
     warnings: list[str] = []
-    sizes: dict[str, int] = {}
-    for file in _objects(holder.get("files")):
-        _size(file, sizes)
+    sizes = _sizes(holder.get("files"))
     measured = _measured(execution.get("tasks"))
     tasks = [_task(task, measured, sizes) for task in listed]
     _resolve(tasks, warnings)
@@ -127,12 +125,8 @@ def _parse(value: Any) -> Workflow:
 
 
 def _measured(listed: Any) -> dict[str, dict[str, Any]]:
-    """What was measured of each task, by id."""
-    return {
-        task["id"]: {key: other for key, other in task.items() if key != "id"}
-        for task in _objects(listed)
-        if isinstance(task.get("id"), str)
-    }
+    """The measured tasks by id."""
+    return {task["id"]: task for task in _objects(listed) if isinstance(task.get("id"), str)}
 
 
 def _task(
@@ -146,18 +140,24 @@ def _task(
     if not own:
         raise InputError("a task has no id")
     rest: dict[str, Any] = {}
-    for key, other in task.items():
-        if key not in _STRUCTURE:
-            rest[_OLDER.get(key) or key] = other
-    found = measured.pop(own, {})
-    command = found.pop("command", None) or task.get("command")
-    rest.update(found)
+    if not task.keys() <= _STRUCTURE:
+        for key, other in task.items():
+            if key not in _STRUCTURE:
+                rest[_OLDER.get(key) or key] = other
+    command = None
+    if (found := measured.pop(own, None)) is not None:
+        rest.update(found)
+        del rest["id"]
+        command = rest.pop("command", None)
+    command = command or task.get("command")
     inputs = _names(task, "inputFiles", own)
     outputs = _names(task, "outputFiles", own)
-    for file in _objects(task.get("files")) if "files" in task else ():
-        label = _size(file, sizes)
-        if label is not None:
-            (outputs if file.get("link") == "output" else inputs).append(label)
+    if "files" in task:
+        inputs, outputs = [*inputs], [*outputs]
+        for file in _objects(task["files"]):
+            label = _size(file, sizes)
+            if label is not None:
+                (outputs if file.get("link") == "output" else inputs).append(label)
     program = command.get("program") if isinstance(command, dict) else None
     program = program if isinstance(program, str) and program else None
     return WorkflowTask(
@@ -165,10 +165,10 @@ def _task(
         name=name if isinstance(name, str) and name else own,
         parents=_names(task, "parents", own),
         children=_names(task, "children", own),
-        inputs=list(dict.fromkeys(inputs)),
-        outputs=list(dict.fromkeys(outputs)),
+        inputs=inputs,
+        outputs=outputs,
         command=_command(command),
-        program=program if program and len(program.split()) == 1 else None,
+        program=program if program and len(program.split(None, 1)) == 1 else None,
         measured=rest,
     )
 
@@ -178,6 +178,8 @@ def _command(command: Any) -> str | None:
         return text_of(command)
     arguments = command.get("arguments")
     parts = [command.get("program"), *(arguments if isinstance(arguments, list) else ())]
+    if set(map(type, parts)) == _TEXT:
+        return " ".join(parts) or None
     return " ".join(text_of(part) or "" for part in parts if part is not None) or None
 
 
@@ -187,11 +189,27 @@ def _names(task: dict[str, Any], field: str, own: str) -> list[str]:
         return []
     if not isinstance(value, list) or not set(map(type, value)) <= _TEXT:
         raise InputError(f"the {field} of {own} are no list of names")
-    return list(value)
+    return value
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _sizes(listed: Any) -> dict[str, int]:
+    """Sizes of the files that have one, by name."""
+    try:
+        sizes: dict[str, int] = {file["id"]: file["sizeInBytes"] for file in listed}
+    except (KeyError, TypeError):
+        pass
+    else:
+        if set(map(type, sizes)) == _TEXT and set(map(type, sizes.values())) == _NUMBER:
+            sizes.pop("", None)
+            return sizes
+    sizes = {}
+    for file in _objects(listed):
+        _size(file, sizes)
+    return sizes
 
 
 def _size(file: dict[str, Any], sizes: dict[str, int]) -> str | None:
@@ -211,19 +229,20 @@ def _resolve(tasks: list[WorkflowTask], warnings: list[str]) -> None:
     A name of no task says that the file holds a part of its workflow. What was run is as true
     as before: the task keeps the name as an attribute, and a warning counts such links.
     """
-    ids: set[str] = set()
-    names: dict[str, str | None] = {}
-    for task in tasks:
-        if task.id in ids:
-            raise InputError(f"the id {task.id} stands twice")
-        ids.add(task.id)
-        names[task.name] = task.id if task.name not in names else None
+    ids = {task.id for task in tasks}
+    if len(ids) < len(tasks):
+        raise InputError(f"the id {_first_twice(tasks)} stands twice")
     unknown: list[str] = []
+    names: dict[str, str | None] | None = None
     for task in tasks:
+        if ids.issuperset(task.parents) and ids.issuperset(task.children):
+            continue
+        if names is None:
+            names = _ids_by_name(tasks)
         for key, listed in (("parents", task.parents), ("children", task.children)):
             found = [other if other in ids else names.get(other) for other in listed]
             missing = [other for other, one in zip(listed, found, strict=True) if one is None]
-            listed[:] = [one for one in found if one is not None]
+            setattr(task, key, [one for one in found if one is not None])
             if missing:
                 task.measured[_UNKNOWN[key]] = missing
                 unknown += [f"{task.id} names {other}" for other in missing]
@@ -232,3 +251,20 @@ def _resolve(tasks: list[WorkflowTask], warnings: list[str]) -> None:
         warnings.append(
             f"{len(unknown)} links to tasks that the file does not hold were left out: {shown}"
         )
+
+
+def _first_twice(tasks: list[WorkflowTask]) -> str | None:
+    ids: set[str] = set()
+    for task in tasks:
+        if task.id in ids:
+            return task.id
+        ids.add(task.id)
+    return None
+
+
+def _ids_by_name(tasks: list[WorkflowTask]) -> dict[str, str | None]:
+    """Ids by the names of tasks; None where several tasks have one name."""
+    names: dict[str, str | None] = {}
+    for task in tasks:
+        names[task.name] = task.id if task.name not in names else None
+    return names

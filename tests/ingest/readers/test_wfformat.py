@@ -4,10 +4,13 @@ import json
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphstore.errors import InputError
 from ingest.reader import Rejection
 from ingest.readers.wfformat import WFFORMAT, extension
+from ingest.readers.wfformat_records import parse
 from tests.ingest.mutations import assert_survives, cuts
 from tests.ingest.reading import FORMATS, claimed_by, edges, read_all, read_one
 
@@ -267,3 +270,29 @@ def test_a_link_to_a_task_that_is_elsewhere_is_left_out_with_a_warning():
         "3 links to tasks that the file does not hold were left out: a names x, b names y, "
         "b names z",
     )
+
+
+names = st.sampled_from(["a.txt", "b", "", 7, None, ["a"]])
+sizes = st.sampled_from([0, 12, True, 1.5, "12", None])
+listed_files = st.one_of(
+    st.fixed_dictionaries({"id": names, "sizeInBytes": sizes}),
+    st.fixed_dictionaries(
+        {"id": st.sampled_from(["a", "b", ""]), "sizeInBytes": st.integers()}
+    ),
+    st.dictionaries(st.sampled_from(["id", "name", "size", "sizeInBytes"]), sizes | names),
+    st.sampled_from([None, "id", []]),
+)
+
+
+@given(st.lists(listed_files))
+def test_sizes_are_those_of_the_files_with_a_name_and_a_size(listed):
+    expected = {}
+    for file in listed:
+        if isinstance(file, dict):
+            name = file["id"] if "id" in file else file.get("name")
+            size = file["sizeInBytes"] if "sizeInBytes" in file else file.get("size")
+            if isinstance(name, str) and name and type(size) is int:
+                expected[name] = size
+    specification = {"tasks": [{"id": "one"}], "files": listed}
+    found = parse({"workflow": {"specification": specification}}, "x")
+    assert found.sizes == expected
