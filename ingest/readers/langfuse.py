@@ -18,6 +18,7 @@ import msgspec
 
 from graphstore.errors import GraphError, InputError
 from graphstore.model import Attributes, CollaborationGraph, GraphKind
+from ingest.big_json import is_large
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_payload import answer_in, asked_in
 from ingest.readers.decoding import REPAIRED
@@ -95,10 +96,11 @@ class LangfuseReader:
         traces: dict[str, Trace] = {}
         repaired = False
         found = False
+        slim = is_large(file)
         for value, was_repaired in values(file):
             found = True
             repaired = repaired or was_repaired
-            _collect(value, traces)
+            _collect(value, traces, slim=slim)
         if not found:
             raise InputError("it is empty", file=file.uri)
         if not traces:
@@ -181,7 +183,7 @@ def _is_observation(value: dict[str, Any]) -> bool:
     )
 
 
-def _collect(value: Any, traces: dict[str, Trace]) -> None:
+def _collect(value: Any, traces: dict[str, Trace], *, slim: bool) -> None:
     """Adds what one value of the file holds."""
     if not isinstance(value, dict):
         return
@@ -194,11 +196,11 @@ def _collect(value: Any, traces: dict[str, Trace]) -> None:
         about = beside = value
     elif _is_observation(value):
         identity = text_at(value, "traceId", "trace_id") or ""
-        traces.setdefault(identity, Trace()).add([value])
+        _trace(traces, identity, slim).add([value])
         return
     elif isinstance(held := value.get("data"), list):
         for item in held:
-            _collect(item, traces)
+            _collect(item, traces, slim=slim)
         return
     else:
         return
@@ -208,7 +210,7 @@ def _collect(value: Any, traces: dict[str, Trace]) -> None:
         lists = (held for held in (outside, inside) if isinstance(held, list))
         named = (text_at(one, "traceId", "trace_id") for held in lists for one in held)
         name = next(filter(None, named), None) or f"trace {len(traces) + 1}"
-    trace = traces.setdefault(name, Trace())
+    trace = _trace(traces, name, slim)
     for key, said in about.items():
         if key not in ("observations", "scores") and said is not None:
             trace.about.setdefault(key, said)
@@ -218,6 +220,14 @@ def _collect(value: Any, traces: dict[str, Trace]) -> None:
     for holder in (about,) if about is beside else (about, beside):
         if isinstance(scores := holder.get("scores"), list):
             trace.scores.extend(scores)
+
+
+def _trace(traces: dict[str, Trace], name: str, slim: bool) -> Trace:
+    """The trace of that name, begun if it is new."""
+    found = traces.get(name)
+    if found is None:
+        found = traces[name] = Trace(slim=slim)
+    return found
 
 
 def _scores(trace: Trace) -> list[Attributes]:

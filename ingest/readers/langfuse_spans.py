@@ -56,6 +56,7 @@ class Trace:
         strange: How many observations are no objects.
         langgraph: Whether LangGraph's metadata was found.
         marks: By observation, what tells its agent from others of its name.
+        slim: Whether what is never read of inputs is left out at once, to save memory.
     """
 
     about: dict[str, Any] = field(default_factory=dict)
@@ -64,6 +65,7 @@ class Trace:
     strange: int = 0
     langgraph: bool = False
     marks: dict[str, str] = field(default_factory=dict)
+    slim: bool = False
 
     def add(self, observations: Any) -> None:
         """Adds observations; one that is known fills what was missing."""
@@ -74,14 +76,22 @@ class Trace:
             identity = observation.get("id")
             if not isinstance(identity, str) or not identity:
                 identity = f"#{len(self.observations)}"
-            if observation.get("type") == "GENERATION" and observation.get("input"):
-                observation["input"] = slim_input(observation["input"])
             known = self.observations.get(identity)
             if known is None:
+                if self.slim:
+                    _slim(observation)
                 self.observations[identity] = observation
             else:
+                # Of two inputs, the one that holds something to be read is kept.
+                _slim(known)
+                _slim(observation)
                 filled = {key: value for key, value in observation.items() if value}
                 self.observations[identity] = {**known, **filled}
+
+
+def _slim(observation: dict[str, Any]) -> None:
+    if observation.get("type") == "GENERATION" and observation.get("input"):
+        observation["input"] = slim_input(observation["input"])
 
 
 def facts_of_trace(identity: str, trace: Trace) -> list[Facts]:

@@ -11,6 +11,7 @@ span repeats as its input are left out: each message stands in the span that wro
 """
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -234,6 +235,7 @@ class KeyTable(dict[str, int]):
         return code
 
 
+@lru_cache(maxsize=4_096)
 def _classify(key: str) -> int:
     if key in _VALUE_KEYS:
         return _VALUE
