@@ -225,9 +225,12 @@ def _following(keys: list[str | None]) -> list[str]:
 
 
 def _attributes(entry: dict[str, Any], content: str | None) -> Attributes:
-    kept: Attributes = {
-        key: other for key, other in entry.items() if key not in _READ and other is not None
-    }
+    # Nearly no entry holds anything else.
+    kept: Attributes = (
+        {}
+        if _READ.issuperset(entry)
+        else {k: other for k, other in entry.items() if k not in _READ and other is not None}
+    )
     if (
         content
         and content.startswith("Evaluation result")
