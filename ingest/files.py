@@ -9,6 +9,7 @@ import errno
 import gzip
 import hashlib
 import os
+import re
 import select
 import stat
 import sys
@@ -16,7 +17,7 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from glob import glob, has_magic
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -50,6 +51,7 @@ SKIPPED_IN_FOLDERS = (".*", "*.db", "*.db-*", "*.db.*", "*.mapping.toml")
 """Names that a folder's walk leaves out: hidden files, stores with their logs and locks, and
 what says how the table beside it is to be read."""
 
+_SKIPPED = re.compile("|".join(map(translate, SKIPPED_IN_FOLDERS)))
 _BLOCK = 1 << 20
 _READ_AHEAD = 1 << 18
 _GZIP = b"\x1f\x8b"
@@ -71,7 +73,9 @@ class LocalFile:
         self._stdin = stdin
         self._spool: IO[bytes] | None = None
         self._head: bytes | None = None
+        self._sample = b""
         self._complete = False
+        self._end = 0
         self._sha256: str | None = None
         self._position = 0
 
@@ -119,21 +123,14 @@ class LocalFile:
             InputError: The file cannot be read.
         """
         if self._head is None:
-            with self._open() as stream:
-                head = _read_up_to(stream, KEPT_BYTES + 1)
-            self._complete = len(head) <= KEPT_BYTES
-            if self._complete:
-                self._sha256 = hashlib.sha256(head).hexdigest()
-            else:
-                head = head[: SAMPLE_BYTES + len(_BYTE_ORDER_MARK)]
-            self._head = head.removeprefix(_BYTE_ORDER_MARK)
-        return self._head[:SAMPLE_BYTES]
+            self._load()
+        return self._sample
 
     @property
     def sample_is_all(self) -> bool:
         """Whether :attr:`sample` holds the whole file."""
-        self.sample  # noqa: B018 - reads the head
-        return self._complete and self._head is not None and len(self._head) <= SAMPLE_BYTES
+        kept = self._kept()
+        return kept is not None and len(kept) <= SAMPLE_BYTES
 
     def data(self) -> bytes:
         """All bytes at once, without a byte order mark.
@@ -141,10 +138,9 @@ class LocalFile:
         Raises:
             InputError: The file cannot be read, or holds more than :data:`WHOLE_BYTES`.
         """
-        self.sample  # noqa: B018 - reads a small file whole
-        if self._complete and self._head is not None:
-            self._position = self.size or 0
-            return self._head
+        if (kept := self._kept()) is not None:
+            self._position = self._end
+            return kept
         blocks: list[bytes] = []
         total = 0
         state = hashlib.sha256()
@@ -168,10 +164,9 @@ class LocalFile:
             InputError: The file cannot be read, or a line is longer than
                 :data:`LINE_BYTES`.
         """
-        self.sample  # noqa: B018 - reads a small file whole
-        if self._complete and self._head is not None:
-            self._position = self.size or 0
-            for number, line in enumerate(self._head.split(b"\n"), 1):
+        if (kept := self._kept()) is not None:
+            self._position = self._end
+            for number, line in enumerate(kept.split(b"\n"), 1):
                 if text := line.strip():
                     yield number, text
             return
@@ -205,10 +200,9 @@ class LocalFile:
         Raises:
             InputError: The file cannot be read.
         """
-        self.sample  # noqa: B018 - reads a small file whole
-        if self._complete and self._head is not None:
-            self._position = self.size or 0
-            yield self._head
+        if (kept := self._kept()) is not None:
+            self._position = self._end
+            yield kept
             return
         with self._open() as stream:
             yield _read_up_to(stream, _BLOCK).removeprefix(_BYTE_ORDER_MARK)
@@ -218,6 +212,7 @@ class LocalFile:
     def release(self) -> None:
         """Forgets what was kept of the content; the file can still be read again."""
         self._head = None
+        self._sample = b""
         self._complete = False
 
     def close(self) -> None:
@@ -226,6 +221,44 @@ class LocalFile:
         if self._spool is not None:
             self._spool.close()
             self._spool = None
+
+    def _kept(self) -> bytes | None:
+        """The content where it is small enough to be kept, None where it is not."""
+        if self._head is None:
+            self._load()
+        return self._head if self._complete else None
+
+    def _load(self) -> None:
+        """Reads a small file whole, and the beginning of a large one."""
+        head = self._small()
+        if head is None:
+            with self._open() as stream:
+                head = _read_up_to(stream, KEPT_BYTES + 1)
+        self._complete = len(head) <= KEPT_BYTES
+        if self._complete:
+            self._sha256 = hashlib.sha256(head).hexdigest()
+            self._end = self._position if self._on_disk else 0
+        else:
+            head = head[: SAMPLE_BYTES + len(_BYTE_ORDER_MARK)]
+        self._head = head.removeprefix(_BYTE_ORDER_MARK)
+        self._sample = self._head[:SAMPLE_BYTES]
+
+    def _small(self) -> bytes | None:
+        """All bytes of a small file, read at once; None where it has to be :meth:`_open`."""
+        if not self._on_disk:
+            return None
+        try:
+            seen = os.stat(self.path)  # noqa: PTH116 - as in _raw
+            if not stat.S_ISREG(seen.st_mode) or seen.st_size > KEPT_BYTES:
+                return None
+            with open(self.path, "rb", buffering=0) as raw:  # noqa: PTH123
+                content = raw.readall()
+        except OSError:
+            return None  # opening it again says why
+        if content.startswith(_GZIP):
+            return None
+        self._position = len(content)
+        return content
 
     @property
     def _on_disk(self) -> bool:
@@ -389,6 +422,10 @@ class UnreadableFile(LocalFile):
         raise self._error(self._reason)
 
 
+_Found = tuple[LocalFile, str | None]
+"""A file and its real path, where looking for it found that out."""
+
+
 def printable(name: str) -> str:
     """A file name as valid Unicode: bytes that are none become U+FFFD."""
     return os.fsencode(name).decode("utf-8", "replace")
@@ -417,10 +454,10 @@ def find_files(
     for name in names:
         before = len(found)
         known = False
-        for file in _expand(name, stdin):
+        for file, real in _expand(name, stdin):
             # The only path, where it is a file, has nothing to be told apart from.
             alone = len(names) == 1 and file.path == name
-            key = name if alone or name == STDIN else os.path.realpath(file.path)
+            key = name if alone or name == STDIN else real or os.path.realpath(file.path)
             known = known or key in found
             found.setdefault(key, file)
         if len(found) == before and not known:
@@ -428,9 +465,9 @@ def find_files(
     return list(found.values())
 
 
-def _expand(name: str, stdin: BinaryIO | None) -> Iterator[LocalFile]:
+def _expand(name: str, stdin: BinaryIO | None) -> Iterator[_Found]:
     if name == STDIN:
-        yield LocalFile(STDIN, stdin=stdin)
+        yield LocalFile(STDIN, stdin=stdin), None
     elif os.path.lexists(name):
         yield from _file_or_folder(name)
     elif has_magic(name):
@@ -438,14 +475,14 @@ def _expand(name: str, stdin: BinaryIO | None) -> Iterator[LocalFile]:
             yield from _file_or_folder(match)
 
 
-def _file_or_folder(name: str) -> Iterator[LocalFile]:
+def _file_or_folder(name: str) -> Iterator[_Found]:
     if os.path.isdir(name):  # noqa: PTH112
         yield from _walk(name, set())
     else:
-        yield LocalFile(name)
+        yield LocalFile(name), None
 
 
-def _walk(folder: str, above: set[str]) -> Iterator[LocalFile]:
+def _walk(folder: str, above: set[str]) -> Iterator[_Found]:
     """A folder's files; a link that leads back into a folder above is not followed."""
     real = os.path.realpath(folder)
     if real in above:
@@ -454,10 +491,10 @@ def _walk(folder: str, above: set[str]) -> Iterator[LocalFile]:
         with os.scandir(folder) as entries:
             ordered = sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        yield UnreadableFile(folder, f"the folder cannot be entered ({_plain(error)})")
+        yield UnreadableFile(folder, f"the folder cannot be entered ({_plain(error)})"), real
         return
     for entry in ordered:
-        if any(fnmatchcase(entry.name, pattern) for pattern in SKIPPED_IN_FOLDERS):
+        if _SKIPPED.match(entry.name):
             continue
         try:
             is_folder = entry.is_dir()
@@ -467,10 +504,12 @@ def _walk(folder: str, above: set[str]) -> Iterator[LocalFile]:
         if is_folder:
             yield from _walk(entry.path, above | {real})
         elif is_taken:
-            yield LocalFile(entry.path)
+            place = None if entry.is_symlink() else os.path.join(real, entry.name)  # noqa: PTH118
+            yield LocalFile(entry.path), place
         else:
             # Nobody may be at a pipe's other end: only one that is named is waited for.
-            yield UnreadableFile(entry.path, "in a folder, pipes and devices are not read")
+            reason = "in a folder, pipes and devices are not read"
+            yield UnreadableFile(entry.path, reason), None
 
 
 def _nothing(name: str) -> str:

@@ -287,7 +287,8 @@ class _Job:
         self.registry = self.options.registry or default_registry()
         self.context = self.options.context()
         self.tally.files = len(self.files)
-        self._bytes_total = total_size(self.files)
+        if self.progress is not None:
+            self._bytes_total = total_size(self.files)
         self.chosen = None if self.format == AUTO else self.registry.reader(self.format)
 
     def report(self) -> IngestReport:
@@ -372,7 +373,8 @@ class _Job:
 
     def _done(self, files: Sequence[LocalFile]) -> None:
         for file in files:
-            self._bytes_done += file.size or 0
+            if self.progress is not None:
+                self._bytes_done += file.size or 0
             self._files_done += 1
             file.release()
         self._tell(files, finished=True)
