@@ -16,7 +16,6 @@ A tag with a duplicate id, a cycle or a dependency that does not exist is reject
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -47,8 +46,7 @@ _TASK_KEYS = re.compile(rb'"(?<!\\")(title|description|status|dependencies|subta
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder(float_hook=str)
 
 
-@dataclass(slots=True)
-class _Place:
+class _Place(msgspec.Struct):
     """A task or subtask in the tag: its node, its full id and what encloses it."""
 
     node: int
@@ -105,10 +103,11 @@ class TaskMasterReader:
             )
         for tag, content in tags.items():
             try:
-                builder = context.builder(self, file, canonical_json(content), record=tag)
+                canonical = canonical_json(content).encode()
+                builder = context.builder(self, file, canonical, record=tag)
                 if repaired:
                     builder.warn(REPAIRED)
-                _fill(builder, tag, content)
+                _fill(builder, tag, content, canonical)
                 yield builder.build()
             except InputError as error:
                 yield Rejection(file.uri, tag, error.reason)
@@ -136,14 +135,15 @@ def _is_task(task: Any) -> bool:
     return isinstance(task, dict) and (bool(task.keys() & _MARKS) or task.keys() <= {"id"})
 
 
-def _fill(builder: GraphBuilder, tag: str, content: dict[str, Any]) -> None:
+def _fill(builder: GraphBuilder, tag: str, content: dict[str, Any], canonical: bytes) -> None:
     places: dict[str, _Place] = {}
     _add(builder, content["tasks"], None, places)
     for place in places.values():
         for dependency in _listed(place.task, "dependencies", place.id):
-            source = _resolve(_id_text(dependency), place, places)
+            wanted = _id_text(dependency)
+            source = _resolve(wanted, place, places)
             if source is None:
-                missing = _id_text(dependency) or text_of(dependency)
+                missing = wanted or text_of(dependency)
                 raise GraphError(
                     f"{place.id} depends on {missing}, which does not exist"
                     if missing
@@ -155,7 +155,7 @@ def _fill(builder: GraphBuilder, tag: str, content: dict[str, Any]) -> None:
     label = f"{tag}: {_label(content['tasks'][0])}"
     # Most projects have a tag "master" and many begin alike: the content tells them apart.
     builder.set_task(
-        f"{label} ({digest(canonical_json(content), size=4)})",
+        f"{label} ({digest(canonical, size=4)})",
         description=text_of(description),
         dataset=DATASET,
     )
@@ -170,13 +170,15 @@ def _add(
         if own is None:
             inside = f" of {parent.id}" if parent else ""
             raise GraphError(f"the task at position {position}{inside} has no id")
-        inner = parent is not None and not own.startswith(parent.id + ".")
-        full = f"{parent.id}.{own}" if parent and inner else own
+        if parent is None or own.startswith(parent.id + "."):
+            full = own
+        else:
+            full = f"{parent.id}.{own}"
         if full in places:
             raise GraphError(f"the id {full} stands twice")
         subtasks = _listed(task, "subtasks", full)
-        attributes: Attributes = {"id": full}
-        attributes.update((k, v) for k, v in task.items() if k not in _STRUCTURE)
+        rest = {k: v for k, v in task.items() if k not in _STRUCTURE}
+        attributes: Attributes = {"id": full, **rest}
         place = _Place(
             builder.add(
                 "group" if subtasks else "subtask",
@@ -190,7 +192,8 @@ def _add(
             task,
         )
         places[full] = place
-        _add(builder, subtasks, place, places)
+        if subtasks:
+            _add(builder, subtasks, place, places)
 
 
 def _resolve(dependency: str | None, place: _Place, places: dict[str, _Place]) -> _Place | None:
@@ -206,18 +209,18 @@ def _resolve(dependency: str | None, place: _Place, places: dict[str, _Place]) -
 
 def _listed(task: dict[str, Any], field: str, id: str) -> list[Any]:
     value = task.get(field)
-    if value is None:
-        return []
-    if not isinstance(value, list):
+    if isinstance(value, list):
+        return value
+    if value is not None:
         raise GraphError(f"the {field} of {id} are no list")
-    return value
+    return []
 
 
 def _id_text(value: Any) -> str | None:
     """An id as text: ``1``, ``"1.1"``, and floats that the decoder kept as text."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        return None
-    return str(value).strip() or None
+    if type(value) is int:
+        return str(value)
+    return (value.strip() or None) if isinstance(value, str) else None
 
 
 def _label(task: Any) -> str:
