@@ -42,13 +42,13 @@ from graphstore.model import (
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import (
     REPAIRED,
-    decode_file,
+    decode_bytes,
     first_character,
     has_key,
     short_name,
     text_of,
 )
-from ingest.readers.massgen_stream import Action, Stream, local_nanoseconds
+from ingest.readers.massgen_stream import Action, Chunk, Stream, chunk_of, local_nanoseconds
 
 ANSWERS = "question"
 ORCHESTRATOR = "orchestrator"
@@ -68,7 +68,14 @@ class _File(msgspec.Struct):
     workflow_analysis: Any = None
 
 
+class _UsualFile(_File):
+    """A file whose chunks hold what MassGen writes, and nothing else."""
+
+    agent_outputs: dict[str, list[Chunk] | None]
+
+
 _DECODER = msgspec.json.Decoder(_File)
+_USUAL_DECODER = msgspec.json.Decoder(_UsualFile)
 
 
 class MassGenReader:
@@ -107,8 +114,9 @@ class MassGenReader:
         Raises:
             InputError: The file is not JSON, has no streams, or they hold nothing.
         """
-        log, repaired = decode_file(file, _DECODER)
-        builder = context.builder(self, file, file.data())
+        data = file.data()
+        log, repaired = _decoded(data, file)
+        builder = context.builder(self, file, data)
         if repaired:
             builder.warn(REPAIRED)
         run = _Run(log, builder)
@@ -122,6 +130,18 @@ class MassGenReader:
 MASSGEN = MassGenReader()
 
 
+def _decoded(data: bytes, file: TraceFile) -> tuple[_File, bool]:
+    """The file with its streams as chunks, and whether it had to be repaired."""
+    try:
+        return _USUAL_DECODER.decode(data), False
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        log, repaired = decode_bytes(data, _DECODER, file.uri)
+    for name, values in log.agent_outputs.items():
+        if isinstance(values, list):
+            log.agent_outputs[name] = [chunk_of(value) for value in values]
+    return log, repaired
+
+
 class _Run:
     def __init__(self, log: _File, builder: GraphBuilder) -> None:
         self.builder = builder
@@ -133,7 +153,8 @@ class _Run:
             self._agents[name] = builder.agent(name)
             chunks = log.agent_outputs.get(name)
             stream = Stream(name)
-            stream.take(chunks if isinstance(chunks, list) else ())
+            if isinstance(chunks, list):
+                stream.take(chunks)
             if stream.unread or not isinstance(chunks, list | None):
                 builder.warn(f"chunks of {name} without a text were left out")
             streams.append(stream)

@@ -33,6 +33,21 @@ _SHORTEST_NOTICE = 12
 _EPOCH = datetime(1970, 1, 1)
 
 
+class Chunk(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """What an agent's model wrote next, or a notice of it; texts where the file is right."""
+
+    content: Any = None
+    timestamp: Any = None
+    type: Any = None
+
+
+def chunk_of(value: Any) -> Chunk:
+    """A JSON value as a chunk, one without a text where it is none."""
+    if not isinstance(value, dict):
+        return Chunk()
+    return Chunk(value.get("content"), value.get("timestamp"), value.get("type"))
+
+
 class Action(msgspec.Struct, eq=False):
     """A message, vote, tool call or notice of one agent.
 
@@ -73,6 +88,16 @@ class Action(msgspec.Struct, eq=False):
         """The text of its own chunks."""
         return "".join(self.parts)
 
+    def add(self, chunk: Chunk) -> None:
+        """Counts a chunk, its time and its type."""
+        self.chunks += 1
+        time, type_ = chunk.timestamp, chunk.type
+        if type_ not in self.types and isinstance(type_, str):
+            self.types.append(type_)
+        if isinstance(time, str):
+            self.first_time = self.first_time or time
+            self.last_time = time
+
 
 class Stream:
     """Takes the chunks of one agent in their order.
@@ -88,21 +113,20 @@ class Stream:
         self._last_tool: Action | None = None
         self._last_vote: Action | None = None
 
-    def take(self, chunks: Iterable[Any]) -> None:
-        """Adds all chunks; what is no object with a text is counted in ``unread``."""
+    def take(self, chunks: Iterable[Chunk]) -> None:
+        """Adds all chunks; those without a text are counted in ``unread``."""
         for chunk in chunks:
-            text = chunk.get("content") if isinstance(chunk, dict) else None
+            text = chunk.content
             if not isinstance(text, str):
                 self.unread += 1
                 continue
-            time, type_ = chunk.get("timestamp"), chunk.get("type")
             mark = text.lstrip()[:1]
             action = self._marked(mark, text) if mark in _MARKS else self._streamed()
             if action is None:
-                self._notice(text, time, type_)
+                self._notice(text, chunk)
                 continue
             action.parts.append(text)
-            _clock(action, time, type_)
+            action.add(chunk)
         for action in self.actions:
             action.started = local_nanoseconds(action.first_time)
             same = action.last_time == action.first_time
@@ -167,13 +191,13 @@ class Stream:
             action.settled = ends["mark"] == "✅"
         return action
 
-    def _notice(self, text: str, time: Any, type_: Any) -> None:
+    def _notice(self, text: str, chunk: Chunk) -> None:
         """What the orchestrator says of the agent's last action: no message of its own."""
         action = self.actions[-1] if self.actions else self._new("notice")
         action.notices.append(text)
         action.chunks += 1
         if action.kind == "notice":
-            _clock(action, time, type_)
+            action.add(chunk)
             action.chunks -= 1
         vote = self._last_vote
         if vote is not None and vote.settled is None:
@@ -185,15 +209,6 @@ class Stream:
             action.settled = True
 
 
-def _clock(action: Action, time: Any, type_: Any) -> None:
-    action.chunks += 1
-    if isinstance(type_, str) and type_ not in action.types:
-        action.types.append(type_)
-    if isinstance(time, str):
-        action.first_time = action.first_time or time
-        action.last_time = time
-
-
 def local_nanoseconds(time: Any) -> int | None:
     """A time without a zone on one clock, for comparison only; None where it is none."""
     if not isinstance(time, str):
@@ -202,5 +217,5 @@ def local_nanoseconds(time: Any) -> int | None:
         moment = datetime.fromisoformat(time)
     except ValueError:
         return None
-    past = moment.replace(tzinfo=None) - _EPOCH
+    past = (moment if moment.tzinfo is None else moment.replace(tzinfo=None)) - _EPOCH
     return (past.days * 86_400 + past.seconds) * 10**9 + past.microseconds * 1000

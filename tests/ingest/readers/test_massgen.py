@@ -8,7 +8,7 @@ from analytics.trajectories import trajectory_of
 from graphstore.errors import InputError
 from ingest.reader import ReadContext
 from ingest.readers.massgen import MASSGEN
-from ingest.readers.massgen_stream import Stream
+from ingest.readers.massgen_stream import Chunk, Stream
 from tests.ingest.memory_file import MemoryFile
 from tests.ingest.mutations import assert_survives, cuts
 
@@ -185,9 +185,23 @@ def test_a_selection_that_counts_other_votes_is_a_guess():
 
 def test_hundreds_of_chunks_are_one_message():
     stream = Stream("a")
-    stream.take({"content": f"word{n} ", "timestamp": None, "type": "x"} for n in range(485))
+    stream.take(Chunk(f"word{n} ", None, "x") for n in range(485))
     (action,) = stream.actions
     assert action.chunks == 485
+
+
+def test_chunks_with_more_in_them_are_read_alike():
+    value = json.loads(EXAMPLE)
+    usual = read(value)
+    for chunks in value["agent_outputs"].values():
+        for chunk in chunks:
+            chunk["source"] = "a newer version"
+    other = read(value)
+    assert [(n.content, n.attributes) for n in other.nodes] == [
+        (n.content, n.attributes) for n in usual.nodes
+    ]
+    assert links(other) == links(usual)
+    assert other.source.warnings == usual.source.warnings
 
 
 @pytest.mark.parametrize(
