@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from graphstore.errors import InputError
@@ -11,6 +12,24 @@ from ingest.reader import TraceFile
 PARQUET = b"PAR1"
 DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_CELL = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table as it stands in its file.
+
+    Attributes:
+        header: The names of the columns.
+        unit: What the numbers count: ``line`` or ``row``.
+        numbered: The cells of each row, with the number of the line at which it begins, or of
+            the row. An empty cell is an empty text in CSV and None in Parquet.
+        are_texts: Whether all cells are texts, as in CSV.
+    """
+
+    header: list[str]
+    unit: str
+    numbered: Iterator[tuple[int, list[Any]]]
+    are_texts: bool
 
 
 def header_of(line: str) -> tuple[str, list[str]]:
@@ -32,15 +51,11 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def read_rows(file: TraceFile) -> tuple[list[str], Iterator[tuple[str, list[Any]]]]:
-    """The columns of a table, and its rows with their places in the file.
+def read_rows(file: TraceFile) -> Rows:
+    """The columns of a table, and its rows, which are read as they are asked for.
 
     Args:
         file: CSV, tab-separated values and the like in UTF-8, or Parquet.
-
-    Returns:
-        Names of columns; rows as ``(place, cells)``. An empty cell is an empty text in CSV
-        and None in Parquet.
 
     Raises:
         InputError: It is no table. Also while the rows are read.
@@ -57,17 +72,17 @@ def read_rows(file: TraceFile) -> tuple[list[str], Iterator[tuple[str, list[Any]
     if not text.strip():
         raise InputError("the table is empty", file=file.uri)
     delimiter, header = header_of(text.split("\n", 1)[0].rstrip("\r"))
-    return header, _csv(text, delimiter, file.uri)
+    return Rows(header, "line", _csv(text, delimiter, file.uri), are_texts=True)
 
 
-def _csv(text: str, delimiter: str, uri: str) -> Iterator[tuple[str, list[Any]]]:
+def _csv(text: str, delimiter: str, uri: str) -> Iterator[tuple[int, list[Any]]]:
     before = csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:
         for number, row in enumerate(reader):
             if number and row:
-                yield f"line {line}", row
+                yield line, row
             line = reader.line_num + 1
     except csv.Error as error:
         reason = f"the row that begins in line {line} is no CSV: {error}"
@@ -76,7 +91,7 @@ def _csv(text: str, delimiter: str, uri: str) -> Iterator[tuple[str, list[Any]]]
         csv.field_size_limit(before)
 
 
-def _parquet(data: bytes, uri: str) -> tuple[list[str], Iterator[tuple[str, list[Any]]]]:
+def _parquet(data: bytes, uri: str) -> Rows:
     import pyarrow
     import pyarrow.parquet
 
@@ -86,15 +101,15 @@ def _parquet(data: bytes, uri: str) -> tuple[list[str], Iterator[tuple[str, list
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise InputError("the Parquet file is damaged", file=uri) from error
 
-    def rows() -> Iterator[tuple[str, list[Any]]]:
+    def rows() -> Iterator[tuple[int, list[Any]]]:
         number = 0
         try:
             for batch in table.iter_batches():
                 columns = [column.to_pylist() for column in batch.columns]
                 for row in zip(*columns, strict=True):
                     number += 1
-                    yield f"row {number}", list(row)
+                    yield number, list(row)
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             raise InputError("the Parquet file is damaged", file=uri) from error
 
-    return header, rows()
+    return Rows(header, "row", rows(), are_texts=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ingest.readers.decoding import text_of
 from ingest.readers.instants import from_iso
 from ingest.readers.table_mapping import UNITS, Mapping
 
@@ -18,6 +19,31 @@ _BY_SIZE = (
     (10**18, 9 * 10**18, "ns"),
 )
 """Numbers between 2001 and 2255, in the one unit that puts them there."""
+
+
+def named(cell: Any, mapping: Mapping) -> tuple[str, ...] | None:
+    """The names in a cell of receivers, each once.
+
+    Args:
+        cell: A text, a list, or None where the cell is empty.
+        mapping: Says what parts names, and who stands for everybody.
+
+    Returns:
+        None for everybody, an empty tuple for nobody.
+    """
+    names: list[str] = []
+    if isinstance(cell, list):
+        names = [text for item in cell if (text := (text_of(plain(item)) or "").strip())]
+    elif cell is not None:
+        text = (text_of(plain(cell)) or "").strip()
+        names = names_in_json(text) or [
+            name for part in text.split(mapping.receiver_separator) if (name := part.strip())
+        ]
+    if not names:
+        return None if mapping.missing_receiver == "everybody" else ()
+    if any(name.casefold() in mapping.everybody for name in names):
+        return None
+    return tuple(dict.fromkeys(names))
 
 
 def names_in_json(text: str) -> list[str]:
@@ -50,7 +76,7 @@ def instant(value: Any, mapping: Mapping) -> int | None:
             value = value.replace(tzinfo=mapping.time_zone)
         return from_iso(value.isoformat())
     text = str(value).strip()
-    if _NUMBER.fullmatch(text):
+    if "-" not in text and _NUMBER.fullmatch(text):  # most are dates
         return _from_number(Decimal(text), mapping.time_unit)
     time = from_iso(text)
     if time is None and mapping.time_zone is not None:
