@@ -11,7 +11,8 @@ from graphstore.model import CollaborationGraph
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
-    from analytics.compare import ComparisonConfiguration, MethodComparison
+    from analytics.compare_configuration import ComparisonConfiguration
+    from analytics.compare_result import MethodComparison
 
 REPORT_KIND = "comparison"
 
@@ -40,8 +41,9 @@ def compare_methods(
         UsageError: Fewer than two methods are there.
     """
     from analytics import compare
+    from analytics.compare_configuration import ComparisonConfiguration
 
-    options = configuration or compare.ComparisonConfiguration()
+    options = configuration or ComparisonConfiguration()
     chosen = selection or Selection()
     if chosen.method is not None:
         raise UsageError("a comparison takes its methods by name, not by a selection of one")

@@ -16,7 +16,8 @@ from app.output import print_json, print_table, progress, say, visible
 from graphstore.errors import UsageError
 
 if TYPE_CHECKING:
-    from analytics.compare import ComparisonConfiguration, MethodComparison
+    from analytics.compare_configuration import ComparisonConfiguration
+    from analytics.compare_result import MethodComparison
     from graphstore.model import CollaborationGraph
 
 SHOWN_METHOD = ("runs", "tasks", "success", "score", "tokens")
@@ -196,7 +197,7 @@ def _configuration(
     require_all: bool,
     bootstrap: dict[str, Any],
 ) -> "ComparisonConfiguration":
-    from analytics.compare import ComparisonConfiguration
+    from analytics.compare_configuration import ComparisonConfiguration
     from analytics.statistics import BootstrapConfiguration
 
     given: dict[str, Any] = {
