@@ -19,7 +19,7 @@ from analytics.run_diff import run_diff
 from analytics.scorers.base import Scorer
 from analytics.similarity.compare import align, similarities, similarity
 from analytics.similarity.measure import MEASURES, SimilarityMeasure, measure_named
-from analytics.trajectories import Verdict
+from analytics.verdicts import Verdict
 from app import communication_jobs, compare_jobs, intervention_jobs, relation_jobs
 from app.forest_files import load_forests, save_forests
 from app.forest_notebook import build_forests, diagnose

@@ -5,17 +5,22 @@ of a task are averaged first; efficiency is the ratio of mean score to mean toke
 protocol and routing are the mechanisms that settings differ in.
 """
 
-import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from analytics.averages import mean
 from analytics.communication import (
     CommunicationConfiguration,
     RunCommunication,
     measure_communication,
-    score_per_thousand_tokens,
+)
+from analytics.communication_summary import (
+    MEASURES,
+    CommunicationSummary,
+    Measure,
+    summarize,
+    value_of,
 )
 from analytics.paired_scores import mean_by_task
 from graphstore.errors import UsageError
@@ -24,66 +29,6 @@ from graphstore.short_view import TableView, runs_in_short
 
 if TYPE_CHECKING:
     import pandas
-
-Measure = Literal[
-    "score",
-    "transmitted_tokens",
-    "message_phase_tokens",
-    "score_per_thousand",
-    "score_per_thousand_phase",
-    "contribution_entropy",
-]
-MEASURES: tuple[str, ...] = get_args(Measure)
-
-
-@dataclass(frozen=True, slots=True)
-class RoundSummary:
-    """One round over many runs.
-
-    Attributes:
-        round: As the traces count.
-        runs: Number of runs that the score rests on.
-        carried: Those of them that had ended or proposed nothing new: their last score is
-            carried on, so that a curve does not rise because weak runs drop out.
-        score: Mean over runs of the standing score.
-        messages: Number of messages.
-        mean_tokens: Of a message; None without counts.
-        deviation_tokens: Sample standard deviation; None for fewer than two.
-        mean_characters: Of a message; None without contents.
-        deviation_characters: Sample standard deviation; None for fewer than two.
-    """
-
-    round: int
-    runs: int
-    carried: int
-    score: float | None
-    messages: int
-    mean_tokens: float | None
-    deviation_tokens: float | None
-    mean_characters: float | None
-    deviation_characters: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class CommunicationSummary:
-    """What the runs of one method, or of one setting, have in common.
-
-    Attributes:
-        group: The values of what was grouped by; None where a run does not record it.
-        runs: Number of runs.
-        tasks: Number of tasks.
-        means: Mean over tasks of each measure of :data:`MEASURES`, None where none has it;
-            the two scores per 1,000 tokens are ratios of means over the tasks that have both.
-        known: Number of tasks that each rests on.
-        rounds: Round by round.
-    """
-
-    group: tuple[str | None, ...]
-    runs: int
-    tasks: int
-    means: dict[str, float | None]
-    known: dict[str, int]
-    rounds: tuple[RoundSummary, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +73,8 @@ class CommunicationReport(TableView):
                 {
                     **asdict(row),
                     "factors": dict(row.factors),
-                    "transmitted_tokens": _value(row, "transmitted_tokens"),
-                    "message_phase_tokens": _value(row, "message_phase_tokens"),
+                    "transmitted_tokens": value_of(row, "transmitted_tokens"),
+                    "message_phase_tokens": value_of(row, "message_phase_tokens"),
                 }
                 for row in self.rows
             ],
@@ -147,7 +92,7 @@ class CommunicationReport(TableView):
             columns[name] = ("string", [dict(row.factors).get(name) for row in self.rows])
         for name in MEASURES:
             kind = "Int64" if name.endswith("_tokens") else "Float64"
-            columns[name] = (kind, [_value(row, name) for row in self.rows])
+            columns[name] = (kind, [value_of(row, name) for row in self.rows])
         columns["agents"] = ("Int64", [row.agents for row in self.rows])
         columns["missing"] = ("string", [" ".join(row.missing) or None for row in self.rows])
         return pandas.DataFrame(
@@ -212,7 +157,7 @@ class CommunicationReport(TableView):
         for row in self.rows:
             groups.setdefault(self._key(row, by), []).append(row)
         order = sorted(groups, key=lambda key: [(one is None, one or "") for one in key])
-        return tuple(_summary(key, groups[key]) for key in order)
+        return tuple(summarize(key, groups[key]) for key in order)
 
     def task_values(
         self, measure: Measure, by: Sequence[str] = ("method",)
@@ -230,7 +175,7 @@ class CommunicationReport(TableView):
         for row in self.rows:
             groups.setdefault(self._key(row, by), []).append(row)
         return {
-            key: mean_by_task((row.task_id, _value(row, measure)) for row in rows)
+            key: mean_by_task((row.task_id, value_of(row, measure)) for row in rows)
             for key, rows in groups.items()
         }
 
@@ -319,7 +264,7 @@ def summaries_to_pandas(summaries: Iterable[CommunicationSummary]) -> "pandas.Da
 
 
 def curves_to_pandas(summaries: Iterable[CommunicationSummary]) -> "pandas.DataFrame":
-    """One line a group and round; columns as in :class:`RoundSummary`."""
+    """One line a group and round; columns are the fields of the group's ``rounds``."""
     import pandas
 
     lines = [
@@ -328,82 +273,3 @@ def curves_to_pandas(summaries: Iterable[CommunicationSummary]) -> "pandas.DataF
         for number in summary.rounds
     ]
     return pandas.DataFrame(lines).convert_dtypes()
-
-
-def _value(row: RunCommunication, measure: str) -> float | None:
-    if measure == "transmitted_tokens":
-        return None if row.transmitted is None else row.transmitted.total
-    if measure == "message_phase_tokens":
-        return row.message_phase.total
-    value: float | None = getattr(row, measure)
-    return value
-
-
-def _summary(
-    group: tuple[str | None, ...], rows: list[RunCommunication]
-) -> CommunicationSummary:
-    means: dict[str, float | None] = {}
-    known: dict[str, int] = {}
-    for name in MEASURES:
-        if name.startswith("score_per_thousand"):
-            continue
-        by_task = mean_by_task((row.task_id, _value(row, name)) for row in rows)
-        values = [value for value in by_task.values() if value is not None]
-        means[name], known[name] = mean(values), len(values)
-    for name, tokens in (
-        ("score_per_thousand", "transmitted_tokens"),
-        ("score_per_thousand_phase", "message_phase_tokens"),
-    ):
-        both = [
-            (row.task_id, row.score, used)
-            for row in rows
-            if row.score is not None and (used := _value(row, tokens)) is not None
-        ]
-        scores = mean_by_task((task, score) for task, score, _ in both)
-        uses = mean_by_task((task, used) for task, _, used in both)
-        means[name] = score_per_thousand_tokens(
-            mean([one for one in scores.values() if one is not None]),
-            mean([one for one in uses.values() if one is not None]),
-        )
-        known[name] = len(scores)
-    return CommunicationSummary(
-        group=group,
-        runs=len(rows),
-        tasks=len({row.task_id for row in rows}),
-        means={name: means[name] for name in MEASURES},
-        known={name: known[name] for name in MEASURES},
-        rounds=tuple(_rounds(rows)),
-    )
-
-
-def _rounds(rows: list[RunCommunication]) -> Iterable[RoundSummary]:
-    scores = [{one.round: one for one in row.scores} for row in rows]
-    lengths = [{one.round: one for one in row.lengths} for row in rows]
-    numbers = {number for found in scores for number in found}
-    numbers |= {number for found in lengths for number in found}
-    standing: dict[int, float] = {}
-    for number in sorted(numbers):
-        fresh = 0
-        tokens: list[int] = []
-        characters: list[int] = []
-        messages = 0
-        for place in range(len(rows)):
-            scored, sent = scores[place].get(number), lengths[place].get(number)
-            if scored is not None and scored.standing is not None:
-                standing[place] = scored.standing
-                fresh += scored.proposals > 0
-            if sent is not None:
-                messages += sent.messages
-                tokens += sent.tokens
-                characters += sent.characters
-        yield RoundSummary(
-            round=number,
-            runs=len(standing),
-            carried=len(standing) - fresh,
-            score=mean(list(standing.values())),
-            messages=messages,
-            mean_tokens=mean(tokens),
-            deviation_tokens=statistics.stdev(tokens) if len(tokens) > 1 else None,
-            mean_characters=mean(characters),
-            deviation_characters=statistics.stdev(characters) if len(characters) > 1 else None,
-        )

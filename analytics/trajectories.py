@@ -6,14 +6,14 @@ and final proposals of the proposers together with the final answer, for each ev
 missing, and the unit says so in ``missing``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import msgspec
-
 from analytics.averages import LARGEST, mean, refuse_huge
 from analytics.runs import require_run
+from analytics.verdicts import Verdict as Verdict
+from analytics.verdicts import score_proposals as score_proposals
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash, normalize_content
 from graphstore.model import CollaborationGraph, Proposal
@@ -273,48 +273,6 @@ def _task_score(
 def differs(one: float | None, other: float | None, tie: float) -> bool:
     """Whether two scores are known and not equal."""
     return one is not None and other is not None and abs(one - other) > tie
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a scorer says of a proposal.
-
-    Attributes:
-        score: In the task's own unit; None where it has none.
-        valid: Whether it could be parsed and scored.
-        reason: Why it has no score, or why it has this one, as part of a sentence.
-    """
-
-    score: float | None
-    valid: bool | None = None
-    reason: str | None = None
-
-
-def score_proposals(
-    graph: CollaborationGraph,
-    scorer: Callable[[Proposal], Verdict | None],
-    *,
-    replace: bool = False,
-) -> CollaborationGraph:
-    """A run with scores for its proposals, where the trace has values and no scores.
-
-    Args:
-        graph: A run.
-        scorer: Gives a verdict on a proposal, or None to leave it as it is.
-        replace: Asks the scorer for proposals that have a score too.
-
-    Returns:
-        The same graph, but for scores and validity of proposals.
-    """
-    scored = []
-    for proposal in graph.proposals:
-        verdict = scorer(proposal) if replace or proposal.score is None else None
-        if verdict is not None:
-            proposal = msgspec.structs.replace(
-                proposal, score=verdict.score, valid=verdict.valid
-            )
-        scored.append(proposal)
-    return msgspec.structs.replace(graph, proposals=tuple(scored))
 
 
 def total_tokens(graph: CollaborationGraph) -> tuple[int | None, str | None]:

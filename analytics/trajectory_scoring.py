@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from analytics.scorers.base import Scorer
-from analytics.trajectories import Verdict, score_proposals
+from analytics.verdicts import Verdict, score_proposals
 from graphstore.errors import InputError, MasgraphError, UsageError
 from graphstore.model import CollaborationGraph, Proposal
 

@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     import pandas
 
     from analytics.communication import CommunicationConfiguration
-    from analytics.communication_report import (
-        CommunicationReport,
-        CommunicationSummary,
-        Measure,
-    )
+    from analytics.communication_report import CommunicationReport
+    from analytics.communication_summary import CommunicationSummary, Measure
     from analytics.paired_scores import ManyComparisons
 
 SHOWN_ROUNDS = 200

@@ -13,7 +13,7 @@ import msgspec
 
 from analytics.scorers.judge import Judge
 from analytics.scorers.parsing import NOTHING, find_json
-from analytics.trajectories import Verdict
+from analytics.verdicts import Verdict
 from graphstore.errors import UsageError
 from graphstore.identity import canonical_json
 

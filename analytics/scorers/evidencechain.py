@@ -16,7 +16,7 @@ import msgspec
 
 from analytics.scorers.base import SCALE, Scorer, invalid, read_fields
 from analytics.scorers.parsing import NOTHING, find_json, member, whole_number
-from analytics.trajectories import Verdict
+from analytics.verdicts import Verdict
 from graphstore.errors import UsageError
 
 CHAIN_NAMES = ("evidence_chain", "evidencechain", "chain")

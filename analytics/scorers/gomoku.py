@@ -17,7 +17,7 @@ import msgspec
 
 from analytics.scorers.base import Scorer, invalid, read_fields
 from analytics.scorers.parsing import NOTHING, find_json, whole_number
-from analytics.trajectories import Verdict
+from analytics.verdicts import Verdict
 from graphstore.errors import UsageError
 
 Point = tuple[int, int]

@@ -17,7 +17,7 @@ import msgspec
 
 from analytics.scorers.base import SCALE, Scorer, invalid, read_fields
 from analytics.scorers.parsing import NOTHING, find_json
-from analytics.trajectories import Verdict
+from analytics.verdicts import Verdict
 from graphstore.errors import UsageError
 
 Cell = tuple[int, int]

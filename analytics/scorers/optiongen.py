@@ -16,7 +16,7 @@ import msgspec
 from analytics.scorers.base import SCALE, Scorer, invalid, read_fields
 from analytics.scorers.judge import Judge
 from analytics.scorers.parsing import find_json, member
-from analytics.trajectories import Verdict
+from analytics.verdicts import Verdict
 from graphstore.errors import UsageError
 from graphstore.identity import canonical_json
 

@@ -14,7 +14,7 @@ import msgspec
 
 from analytics.scorers.base import SCALE, Scorer, invalid, read_fields
 from analytics.scorers.parsing import NOTHING, find_json, member
-from analytics.trajectories import Verdict
+from analytics.verdicts import Verdict
 from graphstore.errors import UsageError
 
 Action = Literal["Quick", "Heavy", "Guard", "Counter", "Feint", "Charge", "Burst"]

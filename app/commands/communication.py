@@ -134,7 +134,7 @@ def communication(
 
 
 def _print(result: "CommunicationResult", *, quiet: bool) -> None:
-    from analytics.communication_report import MEASURES
+    from analytics.communication_summary import MEASURES
 
     print_table(
         (*result.by, "runs", "tasks", *MEASURES),
