@@ -20,6 +20,7 @@ from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers import native_records
 from ingest.readers.decoding import has_key
 from ingest.readers.native_graph import fill
+from ingest.readers.native_organizations import Organizations
 from ingest.readers.native_records import RunRecord
 
 _ANYTHING = msgspec.json.Decoder(msgspec.Raw)
@@ -72,14 +73,20 @@ class NativeReader:
             InputError: The file is neither lines of JSON nor one JSON document.
         """
         seen: dict[str, str] = {}
+        organizations = Organizations()
         for piece in _pieces(file):
             try:
-                yield self._graph(file, context, piece, seen)
+                yield self._graph(file, context, piece, seen, organizations)
             except InputError as error:
                 yield Rejection(file=file.uri, record=piece.place, reason=error.reason)
 
     def _graph(
-        self, file: TraceFile, context: ReadContext, piece: "_Piece", seen: dict[str, str]
+        self,
+        file: TraceFile,
+        context: ReadContext,
+        piece: "_Piece",
+        seen: dict[str, str],
+        organizations: Organizations,
     ) -> CollaborationGraph:
         try:
             record, raw = json_text.decode(
@@ -107,7 +114,7 @@ class NativeReader:
             builder.warn(sentence)
         if piece.repaired or raw is not piece.raw:
             builder.warn(_SURROGATES)
-        fill(builder, record)
+        fill(builder, record, organizations)
         return builder.build()
 
 

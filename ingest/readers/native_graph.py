@@ -1,24 +1,31 @@
 """A record of masgraph's own format as a graph: names become positions, gaps are derived."""
 
 from collections.abc import Iterable, Sequence
-from typing import get_args
+
+import msgspec
 
 from graphstore import identity
-from graphstore.builder import GraphBuilder, make_organization
+from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
-from graphstore.model import AccessMode, AgentKind, Artifact, Basis, Delivery, Outcome, Role
+from graphstore.model import (
+    AccessMode,
+    AgentKind,
+    Artifact,
+    Basis,
+    Delivery,
+    Outcome,
+)
 from ingest.flow import FlowTracker
+from ingest.readers.native_organizations import ROLES, Organizations, named
 from ingest.readers.native_records import (
     ActionRecord,
     AgentRecord,
     AnyRecord,
     ArtifactRecord,
-    OrganizationRecord,
     ResourceRecord,
     RunRecord,
     SourceRecord,
     SubtaskRecord,
-    UnitRecord,
 )
 from ingest.readers.native_time import PLAIN_NANOSECONDS, nanoseconds
 
@@ -26,27 +33,30 @@ EVERYBODY = "all"
 """What ``to`` says for a message to everybody else."""
 
 _TASK_NAME_LENGTH = 80
-_ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
 _KINDS: dict[str, AgentKind] = {"tool": "tool", "human": "human", "environment": "environment"}
 
 
-def fill(builder: GraphBuilder, record: AnyRecord) -> None:
+def fill(builder: GraphBuilder, record: AnyRecord, organizations: Organizations) -> None:
     """Puts everything that a record says into a builder.
 
     Args:
         builder: A new builder of the record's kind.
         record: The record.
+        organizations: Those of the file so far, made under the builder's policy.
 
     Raises:
         InputError: A name stands twice, or names nothing; the reason begins with the path
             of the field.
     """
-    _Filler(builder, record).fill()
+    _Filler(builder, record, organizations).fill()
 
 
 class _Filler:
-    def __init__(self, builder: GraphBuilder, record: AnyRecord) -> None:
+    def __init__(
+        self, builder: GraphBuilder, record: AnyRecord, organizations: Organizations
+    ) -> None:
         self.builder = builder
+        self.organizations = organizations
         self.record = record
         self.field = "actions" if isinstance(record, RunRecord) else "subtasks"
         self.items: Sequence[ActionRecord | SubtaskRecord] = (
@@ -68,7 +78,8 @@ class _Filler:
         if builder.name is None and builder.task is not None:
             builder.name = builder.task.name
         if record.organization is not None:
-            self._organization(record.organization)
+            builder.organization = self.organizations.make(builder, record.organization)
+            self.units = self.organizations.units
         self._agents()
         for position, resource in enumerate(record.resources or ()):
             self._resource(position, resource)
@@ -86,9 +97,7 @@ class _Filler:
         self._couplings()
         self._proposals()
         if record.outcome is not None:
-            builder.outcome = Outcome(
-                **{name: getattr(record.outcome, name) for name in Outcome.__struct_fields__}
-            )
+            builder.outcome = Outcome(**msgspec.structs.asdict(record.outcome))
         builder.attributes = record.attributes
 
     def _task(self) -> None:
@@ -110,31 +119,6 @@ class _Filler:
                 category=task.category,
                 source_group=task.source_group,
             )
-
-    def _organization(self, organization: OrganizationRecord) -> None:
-        policy = self.builder.policy
-        members = []
-        for position, unit in enumerate(organization.units):
-            if isinstance(unit, str):
-                unit = UnitRecord(name=unit)
-            key = unit.id or unit.name
-            if self.units.setdefault(key, position) != position:
-                raise InputError(f"organization.units[{position}]: {key!r} stands twice")
-            role = _ROLES.get(unit.role or "") or self.builder.role_of(unit.role or unit.name)
-            members.append((policy.label(unit.name), role, policy.attributes(unit.attributes)))
-        links: list[tuple[int, int, str]] = []
-        for position, link in enumerate(organization.links):
-            path = f"organization.links[{position}]"
-            source = _found(self.units, link.source, f"{path}.source", "unit")
-            target = _found(self.units, link.target, f"{path}.target", "unit")
-            links.extend((source, target, kind) for kind in link.kinds or ("",))
-        self.builder.organization = make_organization(
-            policy.label(organization.name),
-            members,
-            links,
-            state=policy.attributes(organization.state),
-            policy=policy.attributes(organization.policy),
-        )
 
     def _agents(self) -> None:
         if self.record.agents is not None:
@@ -169,16 +153,16 @@ class _Filler:
     def _described(self, position: int, agent: AgentRecord) -> int:
         role, role_name = None, agent.role_name
         if agent.role is not None:
-            role = _ROLES.get(agent.role)
+            role = ROLES.get(agent.role)
             if role is None and role_name is not None:
                 raise InputError(
                     f"agents[{position}].role: beside role_name it must be one of "
-                    + ", ".join(_ROLES)
+                    + ", ".join(ROLES)
                 )
             role_name = role_name if role is not None else agent.role
         unit = None
         if agent.unit is not None:
-            unit = _found(self.units, agent.unit, f"agents[{position}].unit", "unit")
+            unit = named(self.units, agent.unit, f"agents[{position}].unit", "unit")
         return self.builder.new_agent(
             agent.name,
             role_name=role_name,
@@ -199,7 +183,7 @@ class _Filler:
     def _used_resource(self, name: str, path: str) -> int:
         if self.record.resources is None and name not in self.resources:
             self.resources[name] = self.builder.resource(name)
-        return _found(self.resources, name, path, "resource")
+        return named(self.resources, name, path, "resource")
 
     def _item(
         self, position: int, item: ActionRecord | SubtaskRecord, flow: FlowTracker
@@ -208,7 +192,7 @@ class _Filler:
         if item.agent is not None:
             agent = self.agents.get(item.agent)
             if agent is None:
-                agent = _found(self.agents, item.agent, self._path(position, "agent"), "agent")
+                agent = named(self.agents, item.agent, self._path(position, "agent"), "agent")
         recipients, delivery = (
             self._recipients(position, item, agent) if item.to else ((), None)
         )
@@ -227,7 +211,7 @@ class _Filler:
         parent: int | None = None
         if item.parent is not None:
             path = self._path(position, "parent")
-            parent = _found(self.positions, item.parent, path, self.field[:-1])
+            parent = named(self.positions, item.parent, path, self.field[:-1])
         self.builder.add(
             item.kind,
             self._default_name(item, agent) if item.name is None else item.name,
@@ -283,7 +267,7 @@ class _Filler:
         found = self.positions.get(name, position)
         if found >= position and (self.field == "actions" or found == position):
             path = self._path(position, f"consumes[{number}]")
-            found = _found(self.positions, name, path, self.field[:-1])
+            found = named(self.positions, name, path, self.field[:-1])
             if found == position:
                 raise InputError(f"{path}: {name!r} cannot consume itself")
             raise InputError(
@@ -302,7 +286,7 @@ class _Filler:
             found = [self.agents[name] for name in names]
         except KeyError:
             path = self._path(position, "to")
-            found = [_found(self.agents, name, path, "agent") for name in names]
+            found = [named(self.agents, name, path, "agent") for name in names]
         return found, item.delivery or "explicit"
 
     def _time(self, value: int | str, position: int, field: str) -> int:
@@ -319,7 +303,7 @@ class _Filler:
         for position, coupling in enumerate(self.record.couplings):
             path = f"couplings[{position}]"
             one, other = (
-                _found(self.positions, name, f"{path}.between", what)
+                named(self.positions, name, f"{path}.between", what)
                 for name in coupling.between
             )
             if one == other:
@@ -334,9 +318,9 @@ class _Filler:
             path = f"proposals[{position}]"
             agent, node = None, None
             if proposal.agent is not None:
-                agent = _found(self.agents, proposal.agent, f"{path}.agent", "agent")
+                agent = named(self.agents, proposal.agent, f"{path}.agent", "agent")
             if proposal.node is not None:
-                node = _found(self.positions, proposal.node, f"{path}.node", self.field[:-1])
+                node = named(self.positions, proposal.node, f"{path}.node", self.field[:-1])
             self.builder.propose(
                 proposal.unit,
                 proposal.phase,
@@ -355,10 +339,3 @@ def _artifacts(artifacts: Iterable[ArtifactRecord | str]) -> list[Artifact]:
         else Artifact(name=artifact.name, type=artifact.type)
         for artifact in artifacts
     ]
-
-
-def _found(known: dict[str, int], name: str, path: str, what: str) -> int:
-    found = known.get(name)
-    if found is None:
-        raise InputError(f"{path}: no {what} is called {name!r}")
-    return found

@@ -418,3 +418,37 @@ def test_a_million_lines_would_stream():
 def test_records_of_the_documentation_are_json_that_msgspec_reads_too():
     for text in EXAMPLES:
         assert msgspec.json.decode(text.encode())["masgraph"] == 1
+
+
+# Organizations.
+
+
+def test_the_same_organization_is_the_same_in_every_record():
+    team = {"name": "team", "units": ["ann", "zorb"], "links": [], "state": {"size": 1}}
+    broken = {**team, "units": ["ann", "ann"]}
+    others = [
+        {**team, "state": {"size": 1.0}},
+        {**team, "state": {"size": True}},
+        {**team, "units": ["zorb", "ann"]},
+    ]
+    records = [
+        run({"agent": "a"}, agents=[{"name": "a", "unit": "zorb"}], organization=one)
+        for one in (team, team, broken, team, *others, team)
+    ]
+    together = read_all(records)
+    assert isinstance(together[2], Rejection)
+    del together[2], records[2]
+    for graph, record in zip(together, records, strict=True):
+        alone = read_one(record)
+        assert msgspec.json.encode(graph.organization) == msgspec.json.encode(
+            alone.organization
+        )
+        assert graph.agents[0].unit == alone.agents[0].unit
+
+
+def test_each_record_asks_for_the_roles_of_its_units():
+    roles = RoleTable.default()
+    record = run({}, organization={"name": "team", "units": ["zorb"]})
+    file = MemoryFile(json.dumps([record] * 3).encode())
+    list(NativeReader().read(file, ReadContext(role_of=roles.role_of)))
+    assert roles.unknown == {"zorb": 3}
