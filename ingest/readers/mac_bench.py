@@ -18,13 +18,12 @@ import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
-from graphstore.model import Artifact, Attributes, CollaborationGraph, GraphKind
+from graphstore.model import AccessMode, Artifact, Attributes, CollaborationGraph, GraphKind
 from ingest import json_text
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers import mac_bench_records
 from ingest.readers.decoding import REPAIRED, first_character, has_key, short_name
 from ingest.readers.mac_bench_records import (
-    AccessRecord,
     ArtifactRecord,
     DependencyRecord,
     MacBenchRecord,
@@ -159,49 +158,50 @@ class _Filler:
             "dependencies": [*self.record.dependencies],
             "couplings": [one for one in self.record.couplings if one.evidence],
         }
-        return {
-            name: msgspec.json.decode(msgspec.json.encode(part))
-            for name, part in parts.items()
-            if part
-        }
+        kept = {name: part for name, part in parts.items() if part}
+        if not kept:
+            return {}
+        found: Attributes = msgspec.json.decode(msgspec.json.encode(kept))
+        return found
 
     def _subtasks(self) -> None:
-        waiting: list[tuple[SubtaskRecord, int | None, str]] = [
-            (subtask, None, f"subtasks[{position}]")
-            for position, subtask in reversed(list(enumerate(self.record.subtasks)))
-        ]
+        waiting = _children(self.record.subtasks, None, None)
         while waiting:
-            subtask, parent, path = waiting.pop()
+            subtask, parent, place = waiting.pop()
             if subtask.id in self.places:
-                raise InputError(f"{path}.id: {subtask.id!r} stands twice")
+                raise InputError(f"{place.path()}.id: {subtask.id!r} stands twice")
             attributes: Attributes = {"id": subtask.id, **subtask.attributes}
             if subtask.category is not None:
                 attributes["category"] = subtask.category
             if not subtask.subtasks:
                 self.leaves[subtask.id] = subtask
-            place = self.builder.add(
+            node = self.builder.add(
                 "group" if subtask.subtasks else "subtask",
                 short_name(subtask.objective) or subtask.id,
                 content=subtask.objective,
                 inputs=_artifacts(subtask.inputs),
                 outputs=_artifacts(subtask.outputs),
-                accesses=[
-                    (self._resource(f"{path}.accesses[{position}]", access), access.mode)
-                    for position, access in enumerate(subtask.accesses)
-                ],
+                accesses=self._accesses(subtask, place) if subtask.accesses else (),
                 parent=parent,
                 attributes=attributes,
             )
-            self.places[subtask.id] = place
-            waiting.extend(
-                (child, place, f"{path}.subtasks[{position}]")
-                for position, child in reversed(list(enumerate(subtask.subtasks)))
-            )
+            self.places[subtask.id] = node
+            if subtask.subtasks:
+                waiting += _children(subtask.subtasks, node, place)
 
-    def _resource(self, path: str, access: AccessRecord) -> int:
-        if access.resource not in self.resources:
-            raise InputError(f"{path}.resource: no resource is called {access.resource!r}")
-        return self.resources[access.resource]
+    def _accesses(
+        self, subtask: SubtaskRecord, place: "_Place"
+    ) -> list[tuple[int, AccessMode]]:
+        accesses = []
+        for position, access in enumerate(subtask.accesses):
+            resource = self.resources.get(access.resource)
+            if resource is None:
+                raise InputError(
+                    f"{place.path()}.accesses[{position}].resource: no resource is called "
+                    f"{access.resource!r}"
+                )
+            accesses.append((resource, access.mode))
+        return accesses
 
     def _leaf(self, path: str, id: str) -> SubtaskRecord:
         if id not in self.places:
@@ -213,16 +213,19 @@ class _Filler:
     def _accessed(self, path: str, id: str, resource: str, modes: Iterable[str]) -> None:
         if resource not in self.resources:
             raise InputError(f"{path}: no resource is called {resource!r}")
-        found = {one.mode for one in self.leaves[id].accesses if one.resource == resource}
-        if not found & set(modes):
-            verb = "write" if "read" not in modes else "access"
-            raise InputError(f"{path}: {id!r} does not {verb} {resource!r}")
+        for one in self.leaves[id].accesses:
+            if one.resource == resource and one.mode in modes:
+                return
+        verb = "write" if "read" not in modes else "access"
+        raise InputError(f"{path}: {id!r} does not {verb} {resource!r}")
 
     def _typed(
         self, path: str, artifact: str, leaf: SubtaskRecord, side: Literal["input", "output"]
     ) -> str | None:
-        for one in _artifacts(leaf.outputs if side == "output" else leaf.inputs):
-            if one.name == artifact:
+        for one in leaf.outputs if side == "output" else leaf.inputs:
+            if one == artifact:
+                return None
+            if isinstance(one, ArtifactRecord) and one.name == artifact:
                 return one.type
         raise InputError(f"{path}.artifact: {artifact!r} is no {side} of {leaf.id!r}")
 
@@ -241,6 +244,33 @@ class _Filler:
             self._accessed(f"{path}.resource", source.id, resource, ("write",))
             self._accessed(f"{path}.resource", target.id, resource, ("read", "write"))
         self.builder.edge(self.places[source.id], self.places[target.id], "explicit")
+
+
+class _Place(msgspec.Struct):
+    """Where a subtask stands in the record: a position in what encloses it."""
+
+    position: int
+    outer: "_Place | None"
+
+    def path(self) -> str:
+        """The path of fields, for errors."""
+        steps: list[str] = []
+        place: _Place | None = self
+        while place is not None:
+            steps.append(f"subtasks[{place.position}]")
+            place = place.outer
+        return ".".join(reversed(steps))
+
+
+def _children(
+    subtasks: list[SubtaskRecord], parent: int | None, outer: _Place | None
+) -> list[tuple[SubtaskRecord, int | None, _Place]]:
+    """Subtasks with their parent's node and their places, the first one last."""
+    listed = [
+        (subtask, parent, _Place(position, outer)) for position, subtask in enumerate(subtasks)
+    ]
+    listed.reverse()
+    return listed
 
 
 def _artifacts(listed: Iterable[ArtifactRecord | str]) -> list[Artifact]:
