@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from analytics.diagnosis import DIAGNOSES, diagnose, parting
-from analytics.forest_panel import ForestScorer
+from analytics.forest_scoring import ForestScorer
 from analytics.mistakes import LabelledRun, MistakeReport, labelled_run, mistake_report
 from analytics.similarity.alignment import AlignmentMeasure
 from analytics.statistics import BootstrapConfiguration

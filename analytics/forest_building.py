@@ -7,7 +7,6 @@ from typing import Any
 from analytics.forest import (
     SAME,
     ForestConfiguration,
-    ForestKey,
     Reference,
     ReferenceForest,
     Shortage,
@@ -15,6 +14,7 @@ from analytics.forest import (
     quantile,
 )
 from analytics.forest_copies import signature
+from analytics.forest_keys import ForestKey
 from analytics.similarity.measure import SimilarityMeasure
 from graphstore.model import CollaborationGraph
 

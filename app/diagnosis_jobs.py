@@ -13,7 +13,8 @@ from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
     from analytics.diagnosis_report import DiagnosisReport, Diagnostician
-    from analytics.forest import ForestSet, Level
+    from analytics.forest import ForestSet
+    from analytics.forest_keys import Level
 
 REPORT_KIND = "diagnosis"
 REPORTED_RUNS = 1_000
@@ -85,7 +86,7 @@ def make_diagnostician(
         levels: Of the forests to use; all by default.
     """
     from analytics.diagnosis_report import Diagnostician
-    from analytics.forest_panel import ForestScorer
+    from analytics.forest_scoring import ForestScorer
     from analytics.similarity.alignment import AlignmentMeasure
 
     labels = forests.configuration.make_measure().configuration.get("labels")

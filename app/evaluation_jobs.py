@@ -13,7 +13,7 @@ from graphstore.schema import LABELS_BY_NAME
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
-    from analytics.forest import Level
+    from analytics.forest_keys import Level
     from analytics.forest_panel import ForestEvaluation
     from analytics.panel import PanelConfiguration, PanelRow
 

@@ -20,16 +20,11 @@ from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
-    from analytics.forest import (
-        ForestConfiguration,
-        ForestKey,
-        ForestSet,
-        Level,
-        ReferenceForest,
-    )
+    from analytics.forest import ForestConfiguration, ForestSet, ReferenceForest
     from analytics.forest_building import Candidate
-    from analytics.forest_panel import ForestScorer
+    from analytics.forest_keys import ForestKey, Level
     from analytics.forest_parts import Cosines
+    from analytics.forest_scoring import ForestScorer
 
 __all__ = [
     "ForestBuilder",
@@ -66,7 +61,7 @@ class ForestBuilder:
         levels: "Iterable[Level]",
         selection: Selection,
     ) -> None:
-        from analytics.forest_panel import checked_levels
+        from analytics.forest_keys import checked_levels
 
         self.configuration = configuration
         self.levels = checked_levels(levels)
@@ -77,8 +72,8 @@ class ForestBuilder:
 
     def add(self, graph: CollaborationGraph) -> None:
         """Takes a graph: a run that succeeded, or a decomposition that did not fail, counts."""
-        from analytics.forest import keys_of
         from analytics.forest_building import make_candidate
+        from analytics.forest_keys import keys_of
 
         plan = graph.kind == "decomposition"
         levels = [level for level in self.levels if (level == "decomposition") == plan]
@@ -145,7 +140,8 @@ def build_forests(
             matches, nothing is written.
         progress: Receives the number of graphs, then of forests, done.
     """
-    from analytics.forest import DEFAULT_LEVELS, ForestConfiguration
+    from analytics.forest import ForestConfiguration
+    from analytics.forest_keys import DEFAULT_LEVELS
 
     chosen = selection or Selection()
     builder = ForestBuilder(
@@ -252,6 +248,6 @@ def make_scorer(
     store: GraphStore, forests: "ForestSet", levels: "Iterable[Level] | None" = None
 ) -> "ForestScorer":
     """What compares graphs with the forests of a store."""
-    from analytics.forest_panel import ForestScorer
+    from analytics.forest_scoring import ForestScorer
 
     return ForestScorer(forests, forest_graphs(store, forests), levels)

@@ -14,7 +14,8 @@ from graphstore.store import open_store
 
 if TYPE_CHECKING:
     from analytics.diagnosis_report import DiagnosisReport
-    from analytics.forest import ForestConfiguration, ForestSet, Level
+    from analytics.forest import ForestConfiguration, ForestSet
+    from analytics.forest_keys import Level
 
 
 def build_forests(
@@ -36,7 +37,8 @@ def build_forests(
             return build_forests(store, configuration, levels=levels)
     if not isinstance(source, Iterable):
         return forest_jobs.build_forests(source, configuration, levels=levels, save=False)
-    from analytics.forest import DEFAULT_LEVELS, ForestConfiguration
+    from analytics.forest import ForestConfiguration
+    from analytics.forest_keys import DEFAULT_LEVELS
 
     builder = forest_jobs.ForestBuilder(
         configuration or ForestConfiguration(), levels or DEFAULT_LEVELS, Selection()

@@ -229,7 +229,7 @@ def parsed_forests(
 
 def place_of(forest: "ReferenceForest") -> tuple[Any, ...]:
     """Where a forest stands among those of a set: by level, then by name."""
-    from analytics.forest import LEVELS
+    from analytics.forest_keys import LEVELS
 
     return (LEVELS.index(forest.key.level), forest.key.name, forest.key.identity)
 

@@ -152,11 +152,8 @@ def evaluate(
         embedder: Name of what embeds contents for information uptake; None leaves that out.
     """
     from analytics.forest import ForestSet
-    from analytics.forest_panel import (
-        ForestScorer,
-        evaluate_beside_forests,
-        panel_configuration,
-    )
+    from analytics.forest_panel import evaluate_beside_forests, panel_configuration
+    from analytics.forest_scoring import ForestScorer
     from app.forest_files import LoadedForests, with_graphs
     from app.forest_jobs import cosines_named
 

@@ -14,9 +14,11 @@ from typing import Any
 import networkx
 import numpy
 
-from analytics.forest import ForestConfiguration, ForestSet, ReferenceForest, keys_of
+from analytics.forest import ForestConfiguration, ForestSet, ReferenceForest
 from analytics.forest_building import build_forest, make_candidate
-from analytics.forest_panel import ForestScorer, forest_row
+from analytics.forest_keys import keys_of
+from analytics.forest_panel import forest_row
+from analytics.forest_scoring import ForestScorer
 from analytics.similarity.edit import EditMeasure
 from analytics.similarity.forest import ForestMeasure, ForestReferences
 from analytics.similarity.measure import measure_named
