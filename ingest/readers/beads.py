@@ -19,7 +19,6 @@ or repeats an id, is rejected; the other lines are read. A cycle rejects the fil
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -53,15 +52,14 @@ _APART = frozenset({"title", "description", "dependencies"})
 _PREFIX = re.compile(r"(.+?)-[^-]*")
 
 
-@dataclass(slots=True)
-class _Issue:
+class _Issue(msgspec.Struct):
     """An issue with its links, in the order of the file."""
 
     id: str
     fields: dict[str, Any]
     links: list[tuple[str, str]]
     parent: str | None = None
-    others: list[dict[str, str]] | None = None
+    others: list[dict[str, str]] = []
 
 
 class BeadsReader:
@@ -151,7 +149,7 @@ def _issue(value: Any) -> _Issue:
     listed = value.get("dependencies")
     if listed is not None and not isinstance(listed, list):
         raise GraphError(f"the dependencies of {own} are no list")
-    links = []
+    links: list[tuple[str, str]] = []
     for link in listed or ():
         target = link.get("depends_on_id") if isinstance(link, dict) else None
         kind = link.get("type", "blocks") if isinstance(link, dict) else None
@@ -169,11 +167,10 @@ def _fill(builder: GraphBuilder, issues: dict[str, _Issue]) -> None:
     groups: set[str] = set()
     missing = 0
     for issue in issues.values():
-        others: list[dict[str, str]] = []
         for target, kind in issue.links:
             if target not in issues:
                 missing += 1
-                others.append({"type": kind, "id": target})
+                issue.others.append({"type": kind, "id": target})
             elif kind in EDGES:
                 edges.append((target, issue.id))
             elif kind == PARENT and issue.parent in (None, target):
@@ -182,8 +179,7 @@ def _fill(builder: GraphBuilder, issues: dict[str, _Issue]) -> None:
             else:
                 if kind == PARENT:
                     builder.warn("an issue has two parents: the first contains it")
-                others.append({"type": kind, "id": target})
-        issue.others = others
+                issue.others.append({"type": kind, "id": target})
     if missing:
         builder.warn(f"{missing} links name issues that are not in the file")
     places = {own: position for position, own in enumerate(issues)}
