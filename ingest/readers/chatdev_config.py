@@ -212,18 +212,17 @@ def _organize(
     if not names:
         raise InputError("it names no role")
     place = {name: position for position, name in enumerate(names)}
+    # The builder applies its policy to all of the organization in the end.
     units: list[tuple[str, Role, Attributes]] = []
     for name in names:
         prompt = _text(prompts.get(name))
         attributes: Attributes = {} if prompt is None else {"prompt": prompt}
-        units.append((name, builder.role_of(name), builder.policy.attributes(attributes)))
+        units.append((name, builder.role_of(name), attributes))
     builder.organization = make_organization(
         "ChatDev company",
         units,
         [(place[one], place[other], phase) for one, other, phase in pairs if one != other],
-        policy=builder.policy.attributes(
-            {k: v for k, v in chain.items() if k not in ("chain", "recruitments")}
-        ),
+        policy={k: v for k, v in chain.items() if k not in ("chain", "recruitments")},
     )
 
 

@@ -135,6 +135,7 @@ def _fill(value: dict[str, Any], record: str, builder: GraphBuilder) -> None:
     if isinstance(task, dict) and task.get("output_format"):
         builder.attributes["output_format"] = task["output_format"]
     names: dict[str, int] = {}
+    # The builder applies its policy to all of the organization in the end.
     units: list[tuple[str, Role, Attributes]] = []
     for agent in value["agents"]:
         label = text_of(agent.get("agent_id")) if isinstance(agent, dict) else None
@@ -158,12 +159,12 @@ def _fill(value: dict[str, Any], record: str, builder: GraphBuilder) -> None:
         links.append((names[source], names[target], kind))
     if not units:
         raise InputError("it names no agent")
-    policy = {key: value[key] for key in _POLICY if value.get(key) not in (None, "", {}, [])}
+    policy = {key: value[key] for key in _POLICY if _says(value.get(key))}
     builder.organization = make_organization(
         f"MARBLE {scenario}" if scenario else "MARBLE",
         units,
         links,
-        policy=builder.policy.attributes(policy),
+        policy=policy,
     )
 
 
@@ -171,18 +172,24 @@ def _unit(agent: dict[str, Any], builder: GraphBuilder) -> tuple[Role, Attribute
     named = agent.get("role")
     role: Role = builder.role_of(named) if isinstance(named, str) and named else "unknown"
     attributes = {
-        key: other
-        for key, other in agent.items()
-        if key != "agent_id" and other not in (None, "", {}, [])
+        key: other for key, other in agent.items() if key != "agent_id" and _says(other)
     }
-    return role, builder.policy.attributes(attributes)
+    return role, attributes
+
+
+def _says(value: Any) -> bool:
+    """Whether a value is there and not empty; false and zero are."""
+    return bool(value) or value not in (None, "", {}, [])
 
 
 def _is_triple(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != 3:
+        return False
+    source, target, kind = value
     return (
-        isinstance(value, list)
-        and len(value) == 3
-        and all(isinstance(part, str) for part in value)
-        and bool(value[0])
-        and bool(value[1])
+        isinstance(source, str)
+        and isinstance(target, str)
+        and isinstance(kind, str)
+        and source != ""
+        and target != ""
     )

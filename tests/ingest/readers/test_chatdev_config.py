@@ -6,6 +6,7 @@ from graphstore.errors import InputError
 from ingest.pipeline import read as read_files
 from ingest.reader import ReadContext, Rejection
 from ingest.readers.chatdev_config import CHATDEV_CONFIG
+from ingest.redact import Drop, Redact
 from ingest.roles import RoleTable
 from tests.ingest.memory_file import MemoryFile
 from tests.ingest.mutations import assert_survives
@@ -53,6 +54,15 @@ def test_the_chain_is_a_decomposition():
     assert [unit.name for unit in graph.organization.units] == ["Editor", "Author", "Printer"]
     assert links(graph) == []
     assert graph.organization.policy["self_improve"] == "False"
+
+
+def test_prompts_are_redacted_or_dropped():
+    roles = MemoryFile(b'{"Editor": ["{task}", "Write to ann@example.org."]}')
+    (redacted,) = CHATDEV_CONFIG.read(roles, ReadContext(policy=Redact()))
+    prompt = redacted.organization.units[0].attributes["prompt"]
+    assert prompt.startswith("{task}\nWrite to [redacted")
+    (dropped,) = CHATDEV_CONFIG.read(roles, ReadContext(policy=Drop()))
+    assert dropped.organization.units[0].attributes == {}
 
 
 def test_the_three_files_are_one_company():

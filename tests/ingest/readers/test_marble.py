@@ -1,12 +1,14 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from graphstore.errors import InputError
 from graphstore.store import open_store
 from ingest.reader import ReadContext, Rejection
 from ingest.readers.marble import MARBLE
+from ingest.redact import Drop, Redact
 from ingest.roles import RoleTable
 from tests.ingest.memory_file import MemoryFile
 from tests.ingest.mutations import assert_survives, cuts
@@ -45,6 +47,21 @@ def test_agents_and_relationships_are_an_organization_without_actions():
     assert first.task.description == "Agree on a price for a used bicycle."
     assert links(second) == [("anna", "dora", ("bargains with",))]
     assert any("names dora" in warning for warning in second.source.warnings)
+
+
+def test_profiles_and_rules_are_redacted_or_dropped():
+    task = json.loads(EXAMPLE.splitlines()[0])
+    task["agents"][0]["profile"] = "Write to ann@example.org."
+    task["environment"]["password"] = "correct horse"
+    content = json.dumps(task).encode()
+    (redacted,) = MARBLE.read(MemoryFile(content), ReadContext(policy=Redact()))
+    stored = msgspec.json.encode(redacted.organization)
+    assert b"ann@example.org" not in stored
+    assert b"correct horse" not in stored
+    assert redacted.organization.units[1].attributes["profile"] == "I have 80 euros."
+    (dropped,) = MARBLE.read(MemoryFile(content), ReadContext(policy=Drop()))
+    assert [unit.attributes for unit in dropped.organization.units] == [{}, {}, {}]
+    assert dropped.organization.policy == {}
 
 
 def test_every_relationship_is_kept():
