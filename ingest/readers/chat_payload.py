@@ -6,8 +6,6 @@ conventions and of Gemini. Platforms that keep spans store such values as input 
 often as JSON in a text.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -45,8 +43,7 @@ _ANSWER_PARTS = frozenset(
 _DEEPEST = 6
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct):
     """A tool call that a message asks for."""
 
     id: str | None
@@ -54,8 +51,7 @@ class Call:
     arguments: Any = None
 
 
-@dataclass(slots=True)
-class ChatMessage:
+class ChatMessage(msgspec.Struct):
     """One message.
 
     Attributes:
@@ -70,11 +66,11 @@ class ChatMessage:
 
     role: str
     text: str | None = None
-    calls: list[Call] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)
+    calls: list[Call] = []
+    answers: list[str] = []
     name: str | None = None
     id: str | None = None
-    raw: dict[str, Any] = field(default_factory=dict)
+    raw: dict[str, Any] = {}
 
 
 def decoded(value: Any) -> Any:
@@ -208,33 +204,27 @@ def _item(value: dict[str, Any], kind: str) -> ChatMessage:
 
 
 def _plain(value: dict[str, Any], role: str) -> ChatMessage:
-    message = ChatMessage(role, raw=value)
-    name = value.get("name")
-    message.name = name if isinstance(name, str) and name else None
-    identity = value.get("id")
-    message.id = identity if isinstance(identity, str) and identity else None
-    texts: list[str | None] = []
+    message = ChatMessage(role, name=_id(value.get("name")), id=_id(value.get("id")), raw=value)
     content = value.get("content")
     if content is None:
         content = value.get("parts")
     if isinstance(content, str):
-        texts.append(content)
+        message.text = content or None
     elif isinstance(content, list):
+        texts: list[str | None] = []
         for part in content:
             if isinstance(part, str):
                 texts.append(part)
             elif isinstance(part, dict):
                 _read_part(message, part, texts)
+        message.text = _joined(texts)
     elif content is not None:
-        texts.append(text_of(content))
-    known = {call.id for call in message.calls}
-    for call in _tool_calls(value):
-        if call.id is None or call.id not in known:
-            message.calls.append(call)
-    answered = value.get("tool_call_id")
-    if role == TOOL and isinstance(answered, str) and answered:
+        message.text = text_of(content) or None
+    if asked := tool_calls_in(value):
+        known = {call.id for call in message.calls} - {None}
+        message.calls += [call for call in asked if call.id not in known]
+    if role == TOOL and (answered := _id(value.get("tool_call_id"))) is not None:
         message.answers.append(answered)
-    message.text = _joined(texts)
     return message
 
 
@@ -266,23 +256,30 @@ def _read_part(message: ChatMessage, part: dict[str, Any], texts: list[str | Non
             )
 
 
-def _tool_calls(value: dict[str, Any]) -> Iterator[Call]:
+def tool_calls_in(value: dict[str, Any]) -> list[Call]:
+    """The calls that a message lists beside its content.
+
+    Args:
+        value: The message as it was written, with ``tool_calls``.
+    """
     calls = value.get("tool_calls")
     if not calls and isinstance(more := value.get("additional_kwargs"), dict):
         calls = more.get("tool_calls")
-    if not isinstance(calls, list):
-        return
-    for call in calls:
+    found: list[Call] = []
+    for call in calls if isinstance(calls, list) else ():
         if not isinstance(call, dict):
             continue
         function = call.get("function")
         said = function if isinstance(function, dict) else call
         name = said.get("name")
-        yield Call(
-            _id(call.get("id")),
-            name if isinstance(name, str) else None,
-            _first(said, "arguments", "args"),
+        found.append(
+            Call(
+                _id(call.get("id")),
+                name if isinstance(name, str) else None,
+                _first(said, "arguments", "args"),
+            )
         )
+    return found
 
 
 def _id(value: Any) -> str | None:
@@ -290,7 +287,10 @@ def _id(value: Any) -> str | None:
 
 
 def _first(value: dict[str, Any], *keys: str) -> Any:
-    return next((value[key] for key in keys if value.get(key) is not None), None)
+    for key in keys:
+        if (found := value.get(key)) is not None:
+            return found
+    return None
 
 
 def _joined(texts: list[str | None]) -> str | None:

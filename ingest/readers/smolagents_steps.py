@@ -1,10 +1,13 @@
 """Steps of smolagents: what memories hold, and which helper ran during which step."""
 
 import re
+from bisect import bisect_left
+from collections import deque
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
-from ingest.readers.chat_payload import as_message
+from ingest.readers.chat_payload import ChatMessage, as_message, tool_calls_in
 from ingest.readers.instants import from_seconds
 from ingest.readers.platform_spans import count_at, text_at
 
@@ -121,8 +124,11 @@ def stages_of(memories: list[Memory]) -> list[Stage]:
     stages: list[Stage] = []
     for place, memory in enumerate(memories):
         stages.extend(_stages(place, memory))
+    holders = _Holders(stages)
     for stage in stages:
-        _join(stage, stages)
+        stage.holder = holder = holders.of(stage)
+        if holder is not None:
+            holder.children.append(stage)
     return stages
 
 
@@ -145,36 +151,63 @@ def _stages(place: int, memory: Memory) -> list[Stage]:
     return found
 
 
-def _join(stage: Stage, stages: list[Stage]) -> None:
+class _Holders:
     """Finds the step of another agent during which a run began."""
-    others = [
-        step
-        for other in stages
-        if other.memory != stage.memory
-        for step in other.steps
-        if step.calls
-    ]
-    start = stage.started_at
-    if start is not None:
-        around = [
-            step
-            for step in others
-            if step.started_at is not None
-            and step.ended_at is not None
-            and step.started_at < start <= step.ended_at
+
+    def __init__(self, stages: list[Stage]) -> None:
+        calling = [
+            (stage.memory, step) for stage in stages for step in stage.steps if step.calls
         ]
-        if around:
-            stage.holder = max(around, key=lambda step: step.started_at or 0)
-    elif stage.name is not None:
+        timed = [
+            (step.started_at, -place, step.ended_at, memory, step)
+            for place, (memory, step) in enumerate(calling)
+            if step.started_at is not None and step.ended_at is not None
+        ]
+        # Of steps that began at once the first of the file comes last: it is found first.
+        self._timed = sorted(timed, key=lambda entry: entry[:2])
+        self._latest_ends = list(accumulate((entry[2] for entry in self._timed), max))
+        self._naming: dict[str, deque[tuple[int, Step]]] = {}
+        for memory, step in calling:
+            for name in dict.fromkeys(call[0] for call in step.calls):
+                self._naming.setdefault(name, deque()).append((memory, step))
+
+    def of(self, stage: Stage) -> Step | None:
+        """The step that was running when a run began; without times, one that calls its name.
+
+        Args:
+            stage: The runs before it are known to their steps as children.
+        """
+        start = stage.started_at
+        if start is not None:
+            return self._running(start, stage.memory)
+        return None if stage.name is None else self._calling(stage.name, stage)
+
+    def _running(self, start: int, memory: int) -> Step | None:
+        """The last step of another memory that began before a moment and ended no earlier."""
+        place = bisect_left(self._timed, start, key=lambda entry: entry[0])
+        while place > 0 and self._latest_ends[place - 1] >= start:
+            place -= 1
+            _, _, ended_at, other, step = self._timed[place]
+            if ended_at >= start and other != memory:
+                return step
+        return None
+
+    def _calling(self, name: str, stage: Stage) -> Step | None:
+        """The first step of another memory with a call by name that no run was found for."""
+        waiting = self._naming.get(name, deque())
+        while waiting and not _calls_more(waiting[0][1], name):
+            waiting.popleft()
         inside = _inside(stage)
-        for step in others:
-            named = sum(call[0] == stage.name for call in step.calls)
-            taken = sum(child.name == stage.name for child in step.children)
-            if named > taken and id(step) not in inside:
-                stage.holder = step
-                break
-    if stage.holder is not None:
-        stage.holder.children.append(stage)
+        for memory, step in waiting:
+            if memory != stage.memory and id(step) not in inside and _calls_more(step, name):
+                return step
+        return None
+
+
+def _calls_more(step: Step, name: str) -> bool:
+    """Whether more calls of a step have a name than runs that were found for them."""
+    named = sum(call[0] == name for call in step.calls)
+    return named > sum(child.name == name for child in step.children)
 
 
 def _inside(stage: Stage) -> set[int]:
@@ -202,25 +235,28 @@ def _step(raw: dict[str, Any]) -> Step:
         # Before version 1.15, times stood in the step itself.
         step.started_at = from_seconds(raw.get("start_time"))
         step.ended_at = from_seconds(raw.get("end_time"))
-    message = as_message(raw.get("model_output_message"))
     output = raw.get("plan") if step.planning else raw.get("model_output")
     if isinstance(output, str):
         step.text = output or None
     elif isinstance(output, list):
         said = as_message({"role": "assistant", "content": output})
         step.text = said.text if said is not None else None
-    elif message is not None:
+    elif (message := _message(raw)) is not None:
         step.text = message.text
-    calls = as_message({"role": "assistant", "tool_calls": raw.get("tool_calls") or []})
-    found = calls.calls if calls is not None else []
-    if not found and message is not None and raw.get("error") is not None:
+    found = tool_calls_in({"tool_calls": raw.get("tool_calls")})
+    if not found and raw.get("error") is not None and (message := _message(raw)) is not None:
         found = message.calls
     step.calls = [(call.name or "tool", call.arguments, call.id) for call in found]
     observations = raw.get("observations")
     step.observations = observations if isinstance(observations, str) and observations else None
     usage = raw.get("token_usage")
-    if not isinstance(usage, dict) and message is not None:
+    if not isinstance(usage, dict) and (message := _message(raw)) is not None:
         usage = message.raw.get("token_usage")
     step.tokens_in = count_at(usage, "input_tokens")
     step.tokens_out = count_at(usage, "output_tokens")
     return step
+
+
+def _message(raw: dict[str, Any]) -> ChatMessage | None:
+    """What the model answered, where a step keeps the whole message."""
+    return as_message(raw.get("model_output_message"))
