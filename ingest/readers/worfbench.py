@@ -38,6 +38,7 @@ _NODES = re.compile(r"^[\s*#-]*Nodes?\b[\s*]*:[\s*]*$", re.IGNORECASE | re.MULTI
 _EDGES = re.compile(r"^[\s*#>-]*Edges?\b[\s*]*:", re.IGNORECASE | re.MULTILINE)
 _NUMBERED = re.compile(r"\s*(\d+)\s*[:.)]\s*(.*)")
 _PAIR = re.compile(r"\(\s*(START|\d+)\s*,\s*(END|\d+)\s*\)", re.IGNORECASE)
+_USUAL_PAIR = re.compile(r"\((START|[0-9]+), ?(END|[0-9]+)\)")
 _ACTIONS = "The action list you can take:"
 # A text in Python's notation without other escapes than those of line ends and quotes.
 _TEXT = re.compile(
@@ -124,7 +125,7 @@ class WorfBenchReader:
         if plan is None:
             raise GraphError("it holds no assistant message")
         subtasks, rest = _subtasks(plan)
-        pairs = [(source.upper(), target.upper()) for source, target in _PAIR.findall(rest)]
+        pairs = _pairs(rest)
         if not subtasks:
             raise GraphError("its message lists no subtasks under Node:")
         if not pairs:
@@ -250,6 +251,14 @@ def _deviating_subtasks(plan: str) -> tuple[dict[str, str], str]:
     return subtasks, plan[end:]
 
 
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """The pairs of a text, START and END in capitals."""
+    usual: list[tuple[str, str]] = _USUAL_PAIR.findall(text)
+    if len(usual) == text.count("("):
+        return usual
+    return [(source.upper(), target.upper()) for source, target in _PAIR.findall(text)]
+
+
 def _question(text: str) -> tuple[str, list[str]]:
     """The user's text without the list of actions, and that list."""
     before, mark, listed = text.partition(_ACTIONS)
@@ -283,10 +292,9 @@ def _python_texts(listed: str) -> list[str] | None:
     texts = _TEXT.findall(listed)
     if listed != f"[{', '.join(texts)}]":
         return None
-    return [
-        text[1:-1].replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"').strip()
-        for text in texts
-    ]
+    if "\\'" in listed or '\\"' in listed:
+        texts = [text.replace("\\'", "'").replace('\\"', '"') for text in texts]
+    return [text[1:-1].replace("\\n", "\n").strip() for text in texts]
 
 
 def _core(question: str) -> str:

@@ -220,6 +220,31 @@ def test_the_usual_form_of_a_plan_reads_as_any_form_does(plan: str) -> None:
     assert found == outcome_of(worfbench._deviating_subtasks, plan)
 
 
+pair_pieces = [
+    "(",
+    ")",
+    "START",
+    "END",
+    "start",
+    "End",
+    "1",
+    "23",
+    "\u0661",
+    ",",
+    " ",
+    "\n",
+    "(2,3)",
+]
+
+
+@given(st.lists(st.sampled_from([*pair_pieces, "(START,1)", "(1, END)"])).map("".join))
+def test_pairs_are_found_however_they_are_written(text: str) -> None:
+    expected = [
+        (found[1].upper(), found[2].upper()) for found in worfbench._PAIR.finditer(text)
+    ]
+    assert worfbench._pairs(text) == expected
+
+
 listed_pieces = st.sampled_from(
     [
         "[",
