@@ -19,6 +19,7 @@ import msgspec
 
 from graphstore.errors import GraphError, InputError
 from graphstore.model import Attributes, CollaborationGraph, GraphKind, Status
+from ingest.big_json import is_large
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_payload import Call, answer_in, decoded, messages_of
 from ingest.readers.decoding import REPAIRED
@@ -34,7 +35,6 @@ from ingest.readers.platform_spans import (
     CHAIN,
     CallBook,
     count_at,
-    empty_facts,
     first,
     read_payload,
     settle_agents,
@@ -105,9 +105,10 @@ class LangSmithReader:
         """
         runs: dict[str, dict[str, Any]] = {}
         repaired = False
+        slim = is_large(file)
         for value, was_repaired in values(file):
             repaired = repaired or was_repaired
-            _collect(value, runs)
+            _collect(value, runs, slim=slim)
         if not runs:
             raise InputError("it holds no run", file=file.uri)
         traces: dict[str, _Trace] = {}
@@ -194,8 +195,14 @@ def _is_run(value: Any) -> bool:
     )
 
 
-def _collect(value: Any, runs: dict[str, dict[str, Any]]) -> None:
-    """Adds the runs that a value holds; a later part of a run fills and replaces."""
+def _collect(value: Any, runs: dict[str, dict[str, Any]], *, slim: bool) -> None:
+    """Adds the runs that a value holds; a later part of a run fills and replaces.
+
+    Args:
+        value: Of the file.
+        runs: Receives them, by id.
+        slim: Whether what is never read of inputs is left out at once, to save memory.
+    """
     waiting = [value]
     while waiting:
         current = waiting.pop()
@@ -212,7 +219,7 @@ def _collect(value: Any, runs: dict[str, dict[str, Any]]) -> None:
                 for name, part in current.items()
                 if name not in _LEFT_OUT and part is not None and (part or name not in _PRESENT)
             }
-            if said.get("run_type") == "llm" and "inputs" in said:
+            if slim and said.get("run_type") == "llm" and "inputs" in said:
                 said["inputs"] = slim_input(said["inputs"])
             runs[key] = {**runs[key], **said} if key in runs else said
             children = current.get("child_runs")
@@ -316,15 +323,8 @@ def _read(
         extra["status_message"] = error[:KEPT_CHARACTERS]
     status: Status | None = "ok" if run.get("status") == "success" else None
     kind = text_at(run, "run_type") or ""
-    facts = empty_facts(
-        identity,
-        key,
-        parent=parent,
-        name=text_at(run, "name") or "",
-        start=start,
-        end=end,
-        category=_TYPES.get(kind, CHAIN),
-    )
+    name = text_at(run, "name") or ""
+    facts = Facts(identity, key, parent, name, start, end, _TYPES.get(kind, CHAIN))
     facts.status = status if error is None else "error"
     facts.agent = agent_in(metadata) or text_at(metadata, "agent_name")
     if (mark := mark_in(metadata)) is not None:

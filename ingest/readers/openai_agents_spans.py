@@ -23,6 +23,7 @@ import msgspec
 
 from graphstore.errors import GraphError, InputError
 from graphstore.model import CollaborationGraph, GraphKind
+from ingest.big_json import is_large
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_payload import Call, decoded
 from ingest.readers.decoding import REPAIRED
@@ -36,7 +37,6 @@ from ingest.readers.platform_spans import (
     CHAIN,
     CallBook,
     count_at,
-    empty_facts,
     read_payload,
     short,
     slim_input,
@@ -103,9 +103,10 @@ class OpenAIAgentsSpansReader:
         """
         traces: dict[str, _Trace] = {}
         repaired = False
+        slim = is_large(file)
         for value, was_repaired in values(file):
             repaired = repaired or was_repaired
-            _collect(value, traces)
+            _collect(value, traces, slim=slim)
         if not traces:
             raise InputError("it holds no trace and no span", file=file.uri)
         for identity, trace in traces.items():
@@ -166,13 +167,20 @@ class _Trace:
     worded: bool = True
 
 
-def _collect(value: Any, traces: dict[str, _Trace]) -> None:
+def _collect(value: Any, traces: dict[str, _Trace], *, slim: bool) -> None:
+    """Adds what a value holds.
+
+    Args:
+        value: Of the file.
+        traces: Receives it, by id.
+        slim: Whether what is never read of inputs is left out at once, to save memory.
+    """
     if not isinstance(value, dict):
         return
     held = value.get("data")
     if "object" not in value and isinstance(held, list):
         for record in held:
-            _collect(record, traces)
+            _collect(record, traces, slim=slim)
     elif value.get("object") == "trace":
         identity = text_at(value, "id") or ""
         traces.setdefault(identity, _Trace()).about |= value
@@ -180,8 +188,8 @@ def _collect(value: Any, traces: dict[str, _Trace]) -> None:
         trace = traces.setdefault(text_at(value, "trace_id") or "", _Trace())
         key = text_at(value, "id") or f"#{len(trace.spans)}"
         data = value.get("span_data")
-        if isinstance(data, dict) and data.get("type") == "generation" and "input" in data:
-            data["input"] = slim_input(data["input"])
+        if slim and isinstance(data, dict) and data.get("type") == "generation":
+            data["input"] = slim_input(data.get("input"))
         trace.repeated += key in trace.spans
         trace.spans[key] = value
 
@@ -189,11 +197,6 @@ def _collect(value: Any, traces: dict[str, _Trace]) -> None:
 def _data(span: dict[str, Any]) -> dict[str, Any]:
     data = span.get("span_data")
     return data if isinstance(data, dict) else {}
-
-
-def _sdk_type(span: dict[str, Any]) -> str | None:
-    """``turn`` or ``task`` for the SDK's own custom spans."""
-    return text_at(_data(span).get("data"), "sdk_span_type")
 
 
 def _facts(identity: str, trace: _Trace) -> list[Facts]:
@@ -224,27 +227,38 @@ def _facts(identity: str, trace: _Trace) -> list[Facts]:
     return list(found.values())
 
 
+def _turn_around(span: dict[str, Any], trace: _Trace, turns: set[str]) -> str | None:
+    """The nearest turn outwards; None where there is none."""
+    seen: set[str] = set()
+    outer = text_at(span, "parent_id")
+    while outer is not None and outer not in seen and outer not in turns:
+        seen.add(outer)
+        outer = text_at(trace.spans.get(outer), "parent_id")
+    return outer if outer in turns else None
+
+
 def _silent_turns(trace: _Trace) -> dict[str, tuple[int | None, int | None]]:
     """Turns without a span of their model call, with the tokens that are their own."""
-    spoken: set[str] = set()
-    inner: dict[str, list[Any]] = {}
-    turns = {key for key, span in trace.spans.items() if _sdk_type(span) == "turn"}
-    for span in trace.spans.values():
-        kind = _data(span).get("type")
-        model = isinstance(kind, str) and _TYPES.get(kind) == LLM
-        task = _sdk_type(span) == "task"
-        if not model and not task:
-            continue
-        seen: set[str] = set()
-        outer = text_at(span, "parent_id")
-        while outer is not None and outer not in seen and outer not in turns:
-            seen.add(outer)
-            outer = text_at(trace.spans.get(outer), "parent_id")
-        if outer in turns and outer is not None:
-            if model:
-                spoken.add(outer)
-            else:
-                inner.setdefault(outer, []).append(_data(span)["data"].get("usage"))
+    turns: set[str] = set()
+    models: list[dict[str, Any]] = []
+    tasks: list[dict[str, Any]] = []
+    for key, span in trace.spans.items():
+        data = _data(span)
+        kind = data.get("type")
+        sdk_type = text_at(data.get("data"), "sdk_span_type")
+        if sdk_type == "turn":
+            turns.add(key)
+        if isinstance(kind, str) and _TYPES.get(kind) == LLM:
+            models.append(span)
+        elif sdk_type == "task":
+            tasks.append(span)
+    if not turns:
+        return {}
+    spoken = {_turn_around(span, trace, turns) for span in models}
+    inner: dict[str | None, list[Any]] = {}
+    for span in tasks:
+        usage = _data(span)["data"].get("usage")
+        inner.setdefault(_turn_around(span, trace, turns), []).append(usage)
     found = {}
     for key in turns - spoken:
         usage = _data(trace.spans[key])["data"].get("usage")
@@ -278,14 +292,14 @@ def _call_of(facts: Facts, calls: list[Call]) -> str | None:
 def _read(key: str, identity: str, span: dict[str, Any]) -> tuple[Facts, list[Call]]:
     data = _data(span)
     kind = text_at(data, "type") or ""
-    facts = empty_facts(
+    facts = Facts(
         identity,
         key,
-        parent=text_at(span, "parent_id"),
-        name=text_at(data, "name") or kind,
-        start=from_iso(span.get("started_at")),
-        end=from_iso(span.get("ended_at")),
-        category=_TYPES.get(kind, CHAIN),
+        text_at(span, "parent_id"),
+        text_at(data, "name") or kind,
+        from_iso(span.get("started_at")),
+        from_iso(span.get("ended_at")),
+        _TYPES.get(kind, CHAIN),
     )
     extra = facts.extra
     error = span.get("error")

@@ -205,24 +205,24 @@ class Facts(msgspec.Struct, array_like=True, gc=False):
     start: int | None
     end: int | None
     category: str
-    status: Status | None
-    service: str | None
-    scope: str | None
-    agent: str | None
-    agent_id: str | None
-    node: str | None
-    node_parent: str | None
-    tool: str | None
-    text: str | None
-    asked: str | None
-    tokens_in: int | None
-    tokens_out: int | None
-    call: str | None
-    calls: list[str] | None
-    answers: list[str] | None
-    links: list[str] | None
-    session: str | None
-    extra: dict[str, Any]
+    status: Status | None = None
+    service: str | None = None
+    scope: str | None = None
+    agent: str | None = None
+    agent_id: str | None = None
+    node: str | None = None
+    node_parent: str | None = None
+    tool: str | None = None
+    text: str | None = None
+    asked: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    call: str | None = None
+    calls: list[str] | None = None
+    answers: list[str] | None = None
+    links: list[str] | None = None
+    session: str | None = None
+    extra: dict[str, Any] = {}
 
 
 class KeyTable(dict[str, int]):

@@ -21,6 +21,7 @@ one has ended: parallel calls read the same things.
 """
 
 import heapq
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from graphstore.model import Basis, Delivery
@@ -73,7 +74,7 @@ class _Follower:
     def __init__(self, tree: SpanTree) -> None:
         self.tree = tree
         self.flow = Flow()
-        self.states: dict[int, _State] = {}
+        self.states: defaultdict[int, _State] = defaultdict(_State)
         self.seen_visits: set[int] = set()
         self.called_from: set[tuple[int, int]] = set()
         self.answered: set[tuple[int, str]] = set()
@@ -106,7 +107,7 @@ class _Follower:
             span = tree.spans[place]
             if tree.kinds[place] == "agent_message":
                 owner = tree.owners[place]
-                self._state(owner).acts = True
+                self.states[owner].acts = True
                 visit = tree.visits[place]
                 known = self.returns.get(visit)
                 if known is None or tree.ends[known] <= tree.ends[place]:
@@ -118,12 +119,6 @@ class _Follower:
             if span.links:
                 self.by_id = self.by_id or {s.id: i for i, s in enumerate(tree.spans)}
 
-    def _state(self, agent: int) -> _State:
-        found = self.states.get(agent)
-        if found is None:
-            found = self.states[agent] = _State()
-        return found
-
     def _edge(self, source: int, target: int, basis: Basis) -> bool:
         if source >= target:
             self.flow.backwards += basis == "explicit"
@@ -132,7 +127,7 @@ class _Follower:
         return True
 
     def _send(self, place: int, agent: int, delivery: Delivery) -> None:
-        if agent == DEFAULT and not self._state(DEFAULT).acts:
+        if agent == DEFAULT and not self.states[DEFAULT].acts:
             return
         if agent == self.tree.owners[place]:
             return
@@ -151,7 +146,7 @@ class _Follower:
     def _message(self, place: int) -> None:
         tree = self.tree
         owner = tree.owners[place]
-        state = self._state(owner)
+        state = self.states[owner]
         start = tree.starts[place]
         named = self._linked(place)
         for call in tree.spans[place].answers or ():
@@ -215,7 +210,7 @@ class _Follower:
         tree = self.tree
         while True:
             agent = tree.callers[place] if place >= 0 else DEFAULT
-            state = self._state(agent)
+            state = self.states[agent]
             if state.last:
                 return state.last
             if state.inbox and not state.acts:
@@ -242,7 +237,7 @@ class _Follower:
             self._return(tree.parents[place], place)
 
     def _last(self, agent: int, place: int) -> None:
-        state = self._state(agent)
+        state = self.states[agent]
         start = self.tree.starts[place]
         state.last = [last for last in state.last if self.tree.ends[last] > start]
         state.last.append(place)
@@ -253,7 +248,7 @@ class _Follower:
         first = True
         while True:
             agent = tree.callers[outer] if outer >= 0 else DEFAULT
-            state = self._state(agent)
+            state = self.states[agent]
             if first:
                 self._send(place, agent, "explicit")
             first = False
@@ -263,7 +258,7 @@ class _Follower:
             outer = tree.parents[tree.visits[outer]]
 
     def _deliver(self, agent: int, place: int, basis: Basis) -> None:
-        state = self._state(agent)
+        state = self.states[agent]
         if not state.acts:
             start = self.tree.starts[place]
             state.inbox = [w for w in state.inbox if self.tree.ends[w.place] > start]

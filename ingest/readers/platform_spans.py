@@ -66,33 +66,7 @@ def empty_facts(
     category: str,
 ) -> Facts:
     """A span of which nothing but its place is known yet; see :class:`Facts`."""
-    return Facts(
-        trace=trace,
-        id=id,
-        parent=parent,
-        name=name,
-        start=start,
-        end=end,
-        category=category,
-        status=None,
-        service=None,
-        scope=None,
-        agent=None,
-        agent_id=None,
-        node=None,
-        node_parent=None,
-        tool=None,
-        text=None,
-        asked=None,
-        tokens_in=None,
-        tokens_out=None,
-        call=None,
-        calls=None,
-        answers=None,
-        links=None,
-        session=None,
-        extra={},
-    )
+    return Facts(trace, id, parent, name, start, end, category)
 
 
 class CallBook:
