@@ -14,8 +14,9 @@ steps by name, or objects with ``agent`` and ``steps``, in a list or one a line.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
@@ -111,8 +112,7 @@ class SmolagentsReader:
 SMOLAGENTS = SmolagentsReader()
 
 
-@dataclass(slots=True)
-class _Done:
+class _Done(msgspec.Struct):
     """What is left of a stage for whoever asked for it."""
 
     last: int | None = None
@@ -121,13 +121,13 @@ class _Done:
     error: str | None = None
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(msgspec.Struct, eq=False):
+    """A tool call, and the run of the helper that it called."""
+
     name: str
     arguments: Any
     id: str | None
     stage: Stage | None = None
-    attributes: Attributes = field(default_factory=dict)
 
 
 class _Run:
@@ -255,9 +255,8 @@ class _Run:
             manager: Who gets the step's words as the answer to a call, if anybody.
         """
         said = step.raw
-        calls = [_Call(name, arguments, key) for name, arguments, key in step.calls]
-        final = [call for call in calls if call.name == FINAL]
-        calls = [call for call in calls if call.name != FINAL]
+        calls = [_Call(*call) for call in step.calls if call[0] != FINAL]
+        final = [arguments for name, arguments, _ in step.calls if name == FINAL]
         for child in step.children:
             call = next(
                 (one for one in calls if one.stage is None and one.name == child.name), None
@@ -269,22 +268,19 @@ class _Run:
         attributes: Attributes = {}
         if step.planning:
             attributes["step"] = "planning"
-        for call in final:
-            answer = call.arguments
+        for answer in final:
             if isinstance(answer, dict) and len(answer) == 1:
                 (answer,) = answer.values()
             if (words := text_of(answer)) is not None:
                 texts.append(words)
             attributes["final_answer"] = True
         error = said.get("error")
-        problem = text_at(error, "message") or (short(error) if error else None)
-        kind = text_at(error, "type")
-        if problem is not None:
-            attributes["error"] = problem
-            done.error = kind
-        else:
-            done.error = None
-        tools = [self._tool(call.name) for call in calls if call.stage is None]
+        problem = done.error = None
+        if error:
+            problem = attributes["error"] = text_at(error, "message") or short(error)
+            done.error = text_at(error, "type")
+        plain = [call for call in calls if call.stage is None]
+        tools = [self._tool(call.name) for call in plain]
         failed = problem is not None and not tools
         recipients = tools if manager is None else [*tools, manager]
         node = self.builder.add(
@@ -303,9 +299,8 @@ class _Run:
         )
         self.flow.act(node, agent, recipients=() if manager is None else (manager,))
         results = [self._stage(child, agent, node) for child in step.children]
-        plain = [call for call in calls if call.stage is None]
-        for place, call in enumerate(plain):
-            self._call(call, place == len(plain) - 1, step, agent, node, results, problem)
+        for tool, call in zip(tools, plain, strict=True):
+            self._call(call, tool, call is plain[-1], step, agent, node, results, problem)
         done.last = node
         if said.get("is_final_answer") or final:
             done.answer = text_of(said.get("action_output")) or (texts[-1] if texts else None)
@@ -313,6 +308,7 @@ class _Run:
     def _call(
         self,
         call: _Call,
+        tool: int,
         last: bool,
         step: Step,
         agent: int,
@@ -320,7 +316,6 @@ class _Run:
         results: list[_Done],
         problem: str | None,
     ) -> None:
-        tool = self._tool(call.name)
         attributes: Attributes = {}
         if call.arguments is not None:
             attributes["arguments"] = call.arguments
@@ -339,10 +334,9 @@ class _Run:
             status="error" if problem is not None and last else None,
             attributes=attributes,
         )
-        sources = [source]
         for result in results if last else ():
             if result.last is not None and not result.called:
                 self.builder.edge(result.last, node, "inferred")
-        self.flow.act(node, tool, explicit=sources, recipients=(agent,), derive=False)
+        self.flow.act(node, tool, explicit=(source,), recipients=(agent,), derive=False)
         if not last:
             self.builder.warn("observations of several calls in one step stand at the last one")

@@ -3,9 +3,10 @@
 import re
 from bisect import bisect_left
 from collections import deque
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
+
+import msgspec
 
 from ingest.readers.chat_payload import ChatMessage, as_message, tool_calls_in
 from ingest.readers.instants import from_seconds
@@ -18,17 +19,15 @@ _MARKS = frozenset({"plan", "step_number", "system_prompt", "task"})
 _LISTS = ("steps", "messages", "memory")
 
 
-@dataclass(slots=True, eq=False)
-class Memory:
+class Memory(msgspec.Struct, eq=False):
     """The steps of one agent, and the result that they stood in."""
 
     name: str | None
-    steps: list[Any] = field(default_factory=list)
-    result: dict[str, Any] = field(default_factory=dict)
+    steps: list[Any] = []
+    result: dict[str, Any] = {}
 
 
-@dataclass(slots=True, eq=False)
-class Step:
+class Step(msgspec.Struct, eq=False):
     """A step of planning or acting.
 
     Attributes:
@@ -42,17 +41,16 @@ class Step:
     number: int | None = None
     planning: bool = False
     text: str | None = None
-    calls: list[tuple[str, Any, str | None]] = field(default_factory=list)
+    calls: list[tuple[str, Any, str | None]] = []
     observations: str | None = None
     started_at: int | None = None
     ended_at: int | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
-    children: "list[Stage]" = field(default_factory=list)
+    children: "list[Stage]" = []
 
 
-@dataclass(slots=True, eq=False)
-class Stage:
+class Stage(msgspec.Struct, eq=False):
     """A task and the steps that follow it.
 
     Attributes:
@@ -65,7 +63,7 @@ class Stage:
     memory: int
     name: str | None
     task: str | None = None
-    steps: list[Step] = field(default_factory=list)
+    steps: list[Step] = []
     holder: Step | None = None
     called: bool = False
 

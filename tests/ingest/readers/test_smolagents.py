@@ -2,10 +2,13 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphstore.errors import InputError
 from ingest.reader import ReadContext
 from ingest.readers.smolagents import SMOLAGENTS
+from ingest.readers.smolagents_steps import Memory, stages_of
 from tests.ingest.memory_file import MemoryFile
 from tests.ingest.mutations import assert_survives, cuts
 
@@ -249,3 +252,65 @@ def test_sniffs_its_own_files_only():
     for path in sorted(EXAMPLES.parent.rglob("*.json*")):
         if "smolagents" not in path.parts:
             assert not SMOLAGENTS.sniff(path.read_bytes()[:65_536]), path
+
+
+def steps_inside(stage):
+    below = [
+        one for step in stage.steps for child in step.children for one in steps_inside(child)
+    ]
+    return stage.steps + below
+
+
+def holder_by_search(stage, stages):
+    """The rule as it is told: every step of every other memory is looked at."""
+    calling = [
+        step
+        for other in stages
+        if other.memory != stage.memory
+        for step in other.steps
+        if step.calls
+    ]
+    start = stage.started_at
+    if start is not None:
+        around = [
+            step
+            for step in calling
+            if None not in (step.started_at, step.ended_at)
+            and step.started_at < start <= step.ended_at
+        ]
+        return max(around, key=lambda step: step.started_at, default=None)
+    inside = steps_inside(stage)
+    for step in calling:
+        if any(step is one for one in inside):
+            continue
+        named = sum(name == stage.name for name, _, _ in step.calls)
+        if named > sum(child.name == stage.name for child in step.children):
+            return step
+    return None
+
+
+SPANS = st.none() | st.tuples(st.integers(0, 6), st.integers(0, 6))
+STEPS = st.lists(st.tuples(SPANS, st.lists(st.sampled_from("abx"), max_size=2)), max_size=3)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "m"]), STEPS), max_size=5))
+def test_runs_are_held_by_the_steps_that_a_search_finds(memories):
+    made = []
+    for name, steps in memories:
+        raw = [{"task": "go"}]
+        for span, calls in steps:
+            timing = {} if span is None else {"start_time": span[0], "end_time": span[1]}
+            listed = [{"function": {"name": call, "arguments": {}}} for call in calls]
+            raw.append(
+                {"step_number": 1, "model_output": "", "timing": timing, "tool_calls": listed}
+            )
+        made.append(Memory(name, raw))
+    stages = stages_of(made)
+    found = [stage.holder for stage in stages]
+    for stage in stages:
+        for step in stage.steps:
+            step.children.clear()
+    for stage, holder in zip(stages, found, strict=True):
+        assert holder is holder_by_search(stage, stages)
+        if holder is not None:
+            holder.children.append(stage)
