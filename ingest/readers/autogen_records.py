@@ -15,8 +15,9 @@ framework's own ``model_dump_json`` writes them, and :func:`steps` puts these in
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import msgspec
 
 from graphstore.model import Attributes, Delivery, Status
 from ingest.readers.decoding import text_of
@@ -27,19 +28,20 @@ RESULTS = frozenset({"ToolCallExecutionEvent", "ToolCallResultMessage"})
 CHUNK = "ModelClientStreamingChunkEvent"
 SPEAKER_CHOICES = frozenset({"SelectSpeakerEvent", "SelectorEvent"})
 INNER = frozenset({"ThoughtEvent", "UserInputRequestedEvent", *SPEAKER_CHOICES})
-_KNOWN_EVENTS = INNER | {"CodeGenerationEvent", "CodeExecutionEvent", "MemoryQueryEvent"}
 CONTEXT_RESULT = "FunctionExecutionResultMessage"
+_CALL_EVENTS = REQUESTS | RESULTS | {CONTEXT_RESULT}
+_KNOWN_EVENTS = INNER | {"CodeGenerationEvent", "CodeExecutionEvent", "MemoryQueryEvent"}
 
 _KNOWN_FIELDS = frozenset(
-    {"id", "source", "content", "type", "created_at", "models_usage", "metadata"}
+    {"id", "source", "content", "type", "created_at", "models_usage", "metadata", "thought"}
 )
 _REPEATED_FIELDS = frozenset({"tool_calls", "results", "format_string"})
+_NOT_KEPT = _KNOWN_FIELDS | _REPEATED_FIELDS
 
 StepKind = Literal["message", "inner", "calls"]
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct):
     """One tool call, with its result where the file holds it."""
 
     name: str
@@ -48,11 +50,10 @@ class Call:
     result: str | None = None
     status: Status | None = None
     ended_at: int | None = None
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
 
 
-@dataclass(slots=True)
-class Step:
+class Step(msgspec.Struct):
     """One thing that happened: a message to the team, something inside, or tool calls.
 
     Attributes:
@@ -69,8 +70,8 @@ class Step:
     started_at: int | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
-    calls: list[Call] = field(default_factory=list)
-    attributes: Attributes = field(default_factory=dict)
+    calls: list[Call] = []
+    attributes: Attributes = {}
 
 
 Record = dict[str, Any]
@@ -191,8 +192,10 @@ def _joined(chunks: list[Record], warn: Warn) -> Record:
 def _step(record: Record, warn: Warn) -> Step:
     type_ = type_of(record)
     step = Step(_kind(type_, warn), _source(record, warn), attributes=_attributes(record))
-    _set_time(step, record.get("created_at"), warn)
-    step.tokens_in, step.tokens_out = _tokens(record.get("models_usage"), warn)
+    if (time := record.get("created_at")) is not None:
+        _set_time(step, time, warn)
+    if (usage := record.get("models_usage")) is not None:
+        step.tokens_in, step.tokens_out = _tokens(usage, warn)
     content = record.get("content")
     if isinstance(content, list) and _holds_calls(record, content):
         step.kind = "calls"
@@ -226,7 +229,7 @@ def _kind(type_: str, warn: Warn) -> StepKind:
     if not type_:
         warn("a message without a type was kept as a message to the team")
         return "message"
-    if type_ in REQUESTS or type_ in RESULTS or type_ == CONTEXT_RESULT:
+    if type_ in _CALL_EVENTS:
         return "calls"
     if type_.endswith("Event"):
         if type_ not in _KNOWN_EVENTS:
@@ -332,26 +335,22 @@ def _source(record: Record, warn: Warn) -> str:
 
 
 def _attributes(record: Record) -> Attributes:
-    kept: Attributes = {
-        key: value
-        for key, value in record.items()
-        if key not in _KNOWN_FIELDS
-        and key not in _REPEATED_FIELDS
-        and value not in (None, [], {}, "")
-    }
-    kept.pop("thought", None)
-    if isinstance(record.get("id"), str):
-        kept["id"] = record["id"]
-    if isinstance(record.get("type"), str):
-        kept["type"] = record["type"]
-    if record.get("metadata"):
-        kept["metadata"] = record["metadata"]
+    kept: Attributes = {}
+    if not record.keys() <= _NOT_KEPT:
+        kept = {
+            key: value
+            for key, value in record.items()
+            if key not in _NOT_KEPT and (value or isinstance(value, int | float))
+        }
+    for key in ("id", "type"):
+        if isinstance(value := record.get(key), str):
+            kept[key] = value
+    if metadata := record.get("metadata"):
+        kept["metadata"] = metadata
     return kept
 
 
 def _set_time(step: Step, value: Any, warn: Warn) -> None:
-    if value is None:
-        return
     step.started_at = from_iso(value)
     if step.started_at is None:
         warn("a time without a zone, or none at all, was kept as text")
@@ -359,8 +358,6 @@ def _set_time(step: Step, value: Any, warn: Warn) -> None:
 
 
 def _tokens(usage: Any, warn: Warn) -> tuple[int | None, int | None]:
-    if usage is None:
-        return None, None
     if not isinstance(usage, dict):
         warn("a usage that is no object was left out")
         return None, None
@@ -368,6 +365,4 @@ def _tokens(usage: Any, warn: Warn) -> tuple[int | None, int | None]:
 
 
 def _count(value: Any) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value < 2**63 else None
+    return value if type(value) is int and 0 <= value < 2**63 else None

@@ -10,12 +10,36 @@ import ast
 import re
 import warnings
 from datetime import UTC, datetime, timedelta, timezone
+from keyword import iskeyword
 from typing import Any
 
 from graphstore.errors import InputError
 
 _OBJECT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|<[^<>'"\n]*>""", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+# What most lists of tool calls are, [FunctionCall(id='1', arguments='{}', name='look')]: all
+# arguments have names and are constants, and no text has an odd character or escape.
+_NAME = "[A-Za-z_][A-Za-z0-9_]*"
+_ODD = r"\\\n\r\0\ud800-\udfff"
+_TEXT = "|".join(
+    rf"{mark}[^{mark}{_ODD}]*(?:\\[\\'\"nrt][^{mark}{_ODD}]*)*{mark}" for mark in ("'", '"')
+)
+_CONSTANT = f"{_TEXT}|None|True|False"
+_CALL = rf"{_NAME}\({_NAME}=(?:{_CONSTANT})(?:, {_NAME}=(?:{_CONSTANT}))*\)"
+_CALLS = re.compile(rf"\[{_CALL}(?:, {_CALL})*\]")
+_PARTS = re.compile(rf"({_NAME})(?:\(|=({_CONSTANT}))")
+_QUOTES = "'\""
+_CONSTANTS = {"None": None, "True": True, "False": False}
+_ESCAPE = re.compile(r"\\.")
+_ESCAPES = {
+    r"\n": "\n",
+    r"\r": "\r",
+    r"\t": "\t",
+    r"\\": "\\",
+    r"\'": "'",
+    r"\"": '"',
+}
 
 
 def parse_repr(text: str) -> Any:
@@ -30,6 +54,8 @@ def parse_repr(text: str) -> Any:
     Raises:
         InputError: It is none.
     """
+    if (calls := _plain_calls(text)) is not None:
+        return calls
     try:
         tree = _tree(text)
         return _value(tree.body)
@@ -40,6 +66,35 @@ def parse_repr(text: str) -> Any:
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise InputError("the text is no Python value that can be read") from error
+
+
+def _plain_calls(text: str) -> list[dict[str, Any]] | None:
+    """A list of calls that holds nothing unusual, as the syntax tree would give it.
+
+    Returns:
+        None where only the syntax tree can tell.
+    """
+    if _CALLS.fullmatch(text) is None:
+        return None
+    calls: list[dict[str, Any]] = []
+    names: list[str] = []
+    call: dict[str, Any] = {}
+    for name, constant in _PARTS.findall(text):
+        if iskeyword(name):
+            return None
+        if not constant:
+            names.append(name)
+            call = {}
+            calls.append(call)
+        elif constant[0] not in _QUOTES:
+            call[name] = _CONSTANTS[constant]
+        elif "\\" in constant:
+            call[name] = _ESCAPE.sub(lambda shown: _ESCAPES[shown[0]], constant[1:-1])
+        else:
+            call[name] = constant[1:-1]
+    for name, call in zip(names, calls, strict=True):
+        call.setdefault("type", name)
+    return calls
 
 
 def _tree(text: str) -> ast.Expression:
