@@ -18,6 +18,7 @@ tools.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -209,7 +210,7 @@ def _fill(builder: GraphBuilder, value: Any, record: str) -> None:
         builder.attributes["steps"] = steps
         builder.warn(f"{len(steps)} steps and {len(names)} subtasks: no step is told apart")
     uses = [_references(node) for node in nodes]
-    used = {source for sources in uses for source in sources}
+    used = set(chain.from_iterable(uses))
     if used and max(used) >= len(names):
         missing = min(source for source in used if source >= len(names))
         raise GraphError(f"an argument names <node-{missing}>, which does not exist")

@@ -116,8 +116,8 @@ def extension(name: str) -> str | None:
     Returns:
         None where the name has no extension.
     """
-    base = name[name.rfind("/") + 1 :]
-    return _type(base[dot + 1 :]) if (dot := base.find(".")) >= 0 else None
+    _, dot, ending = name.rpartition("/")[2].partition(".")
+    return _type(ending) if dot else None
 
 
 @lru_cache(maxsize=4_096)
@@ -133,14 +133,6 @@ def _type(ending: str) -> str | None:
     return last
 
 
-class _Artifacts(dict[str, Artifact]):
-    """The artifact that each file of a workflow is, made when it is first asked for."""
-
-    def __missing__(self, name: str) -> Artifact:
-        made = self[name] = Artifact(name=name, type=extension(name))
-        return made
-
-
 def _fill(builder: GraphBuilder, workflow: Workflow) -> None:
     builder.set_task(
         workflow.name,
@@ -154,7 +146,10 @@ def _fill(builder: GraphBuilder, workflow: Workflow) -> None:
     places: dict[str, int] = {}
     nested = (workflow.engine or "").casefold() == "nextflow"
     groups: dict[tuple[str, ...], int] = {}
-    artifact = _Artifacts().__getitem__
+    written = set(chain.from_iterable([task.outputs for task in workflow.tasks]))
+    read = set(chain.from_iterable([task.inputs for task in workflow.tasks]))
+    artifacts = {name: Artifact(name, extension(name)) for name in written | read}
+    artifact_of = artifacts.__getitem__
     size_of = workflow.sizes.get
     for task in workflow.tasks:
         path = _path(task.name) if nested else ()
@@ -171,14 +166,13 @@ def _fill(builder: GraphBuilder, workflow: Workflow) -> None:
             "subtask",
             label,
             content=task.command,
-            inputs=map(artifact, task.inputs),
-            outputs=map(artifact, task.outputs),
+            inputs=map(artifact_of, task.inputs),
+            outputs=map(artifact_of, task.outputs),
             parent=_group(builder, groups, path[:-1]) if path else None,
             started_at=begin,
             ended_at=_end(begin, task.measured.get("runtimeInSeconds")),
             attributes=attributes,
         )
-    written = set(chain.from_iterable([task.outputs for task in workflow.tasks]))
     given = {name: size for name, size in workflow.sizes.items() if name not in written}
     if given:
         builder.attributes["inputSizes"] = given
