@@ -42,7 +42,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
         "recovery_action",
     ),
 }  # fmt: skip
-_RUN = ("trace", "prediction", "cost")
+_FIELDS = frozenset(field for fields in _GROUPS.values() for field in fields)
 _OWN = frozenset({"openmas_gcom", "id", "run_id"})
 
 
@@ -50,7 +50,8 @@ class Fields:
     """A record by groups; what is taken out of a group is not kept a second time.
 
     Args:
-        record: The record. Fields that stand beside the groups are put into theirs.
+        record: The record, which is taken apart. Fields that stand beside the groups are put
+            into theirs.
 
     Attributes:
         task: Task state.
@@ -63,14 +64,14 @@ class Fields:
     """
 
     def __init__(self, record: dict[str, Any]) -> None:
-        self._others = dict(record)
-        groups = {name: self._group(name) for name in _GROUPS}
-        self.task = groups["task"]
-        self.organization = groups["organization"]
-        self.backend = groups["backend"]
-        self.prediction = groups["prediction"]
-        self.cost = groups["cost"]
-        self.intervention = groups["intervention"]
+        self._others = record
+        self._is_flat = not _FIELDS.isdisjoint(record)
+        self.task = self._group("task")
+        self.organization = self._group("organization")
+        self.backend = self._group("backend")
+        self.prediction = self._group("prediction")
+        self.cost = self._group("cost")
+        self.intervention = self._group("intervention")
         self.trace: Any = self._others.pop("trace", None)
         self.has_run = self.trace is not None or bool(self.prediction or self.cost)
 
@@ -78,9 +79,9 @@ class Fields:
         inner = self._others.get(name)
         found: dict[str, Any] = {}
         if isinstance(inner, dict):
-            found.update(inner)
+            found = inner
             del self._others[name]
-        for field in _GROUPS[name]:
+        for field in _GROUPS[name] if self._is_flat else ():
             if field in self._others and field not in found:
                 found[field] = self._others.pop(field)
         return found
@@ -137,6 +138,9 @@ def name_of(holder: Any, *fields: str) -> str | None:
         return None
     for field in fields:
         value = holder.get(field)
-        if isinstance(value, str | int) and not isinstance(value, bool) and str(value):
+        if type(value) is str:
+            if value:
+                return value
+        elif type(value) is int:
             return str(value)
     return None

@@ -75,11 +75,10 @@ class _Run:
     def fill(self, steps: list[dict[str, Any]]) -> None:
         names = [self._unit(step, position) for position, step in enumerate(steps)]
         agents = [self._agent(name, step) for name, step in zip(names, steps, strict=True)]
-        senders = {
-            message: position
-            for position in reversed(range(len(steps)))
-            for message in _texts(steps[position].get("outgoing"))
-        }
+        senders: dict[str, int] = {}
+        for position, step in enumerate(steps):
+            for message in _texts(step.get("outgoing")):
+                senders.setdefault(message, position)
         incoming = [
             None if step.get("incoming") is None else _texts(step["incoming"]) for step in steps
         ]
@@ -145,9 +144,9 @@ class _Run:
         elif output is None and action is not None:
             kind = "decision"
         accesses: list[tuple[int, AccessMode]] = [
-            *((builder.resource(one), "read") for one in _texts(step.get("reads"))),
-            *((builder.resource(one), "write") for one in _texts(step.get("writes"))),
+            (builder.resource(one), "read") for one in _texts(step.get("reads"))
         ]
+        accesses += [(builder.resource(one), "write") for one in _texts(step.get("writes"))]
         attributes: Attributes = {k: v for k, v in step.items() if k not in _TAKEN}
         if incoming := step.get("incoming"):
             attributes["incoming"] = incoming
@@ -176,14 +175,8 @@ def _outcome(builder: GraphBuilder, fields: Fields) -> None:
     usage = cost.get("token_usage", cost.get("tokens"))
     usage = usage if isinstance(usage, dict) else {}
     result = prediction.get("metric_result")
-    success = next(
-        (
-            value
-            for value in (prediction.get("success"), prediction.get("correct"), result)
-            if isinstance(value, bool)
-        ),
-        None,
-    )
+    verdicts = (prediction.get("success"), prediction.get("correct"), result)
+    success = next((verdict for verdict in verdicts if isinstance(verdict, bool)), None)
     parsed = text_of(prediction.get("parsed_prediction"))
     answer = text_of(prediction.get("final_answer"))
     score = _number(result)
@@ -214,17 +207,19 @@ def _outcome(builder: GraphBuilder, fields: Fields) -> None:
 
 
 def _first(cost: dict[str, Any], field: str, usage: dict[str, Any], *names: str) -> Any:
-    found = [cost.get(field), *(usage.get(name) for name in names)]
-    return next((value for value in found if value is not None), None)
+    value = cost.get(field)
+    for name in names:
+        if value is not None:
+            break
+        value = usage.get(name)
+    return value
 
 
 def _texts(value: Any) -> list[str]:
+    if value is None:
+        return []
     listed = value if isinstance(value, list) else [value]
-    return [
-        str(one)
-        for one in listed
-        if isinstance(one, str | int) and not isinstance(one, bool) and str(one)
-    ]
+    return [str(one) for one in listed if (one and type(one) is str) or type(one) is int]
 
 
 def _count(value: Any) -> int | None:
