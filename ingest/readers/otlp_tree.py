@@ -130,19 +130,21 @@ def _linked(ordered: list[Facts]) -> SpanTree:
     traces: dict[str, dict[str, int]] = {}
     for place, span in enumerate(ordered):
         traces.setdefault(span.trace, {})[span.id] = place
+    parents, starts, ends = tree.parents, tree.starts, tree.ends
     for span in ordered:
         parent = -1
         if span.parent is not None:
             parent = traces[span.trace].get(span.parent, -1)
-            tree.dangling += parent < 0
-        tree.parents.append(parent)
+            if parent < 0:
+                tree.dangling += 1
+        parents.append(parent)
     for place, span in enumerate(ordered):
-        start = span.start
+        start, end = span.start, span.end
         if start is None:
             tree.untimed += 1
             start = _outer_start(tree, place)
-        tree.starts.append(start)
-        tree.ends.append(max(start, span.end) if span.end is not None else start)
+        starts.append(start)
+        ends.append(start if end is None or end < start else end)
     return tree
 
 
@@ -223,11 +225,19 @@ class _Agents:
         self.found: list[AgentFacts] = []
         self._by_key: dict[tuple[str | None, ...], int] = {}
 
-    def position(self, key: tuple[str | None, ...], made: AgentFacts) -> int:
+    def position(
+        self,
+        key: tuple[str | None, ...],
+        name: str,
+        *,
+        id: str | None = None,
+        named_by: str | None = None,
+        tool: bool = False,
+    ) -> int:
         found = self._by_key.get(key)
         if found is None:
             found = self._by_key[key] = len(self.found)
-            self.found.append(made)
+            self.found.append(AgentFacts(name, id, named_by, tool))
         return found
 
     def of(self, span: Facts, default: bool) -> int | None:
@@ -235,17 +245,15 @@ class _Agents:
         name = span.agent
         if span.agent_id is not None:
             label = name or span.node or span.agent_id
-            return self.position(("id", span.agent_id), AgentFacts(label, span.agent_id))
+            return self.position(("id", span.agent_id), label, id=span.agent_id)
         if name is not None:
-            return self.position(("name", span.service, name), AgentFacts(name))
+            return self.position(("name", span.service, name), name)
         if span.category == AGENT:
             label = span.node or span.name or "agent"
             named_by = None if span.node else "span"
-            return self.position(
-                ("name", span.service, label), AgentFacts(label, named_by=named_by)
-            )
+            return self.position(("name", span.service, label), label, named_by=named_by)
         if default and span.node is not None and span.category not in TOOL_KINDS:
-            return self.position(("name", span.service, span.node), AgentFacts(span.node))
+            return self.position(("name", span.service, span.node), span.node)
         return None
 
 
@@ -257,31 +265,21 @@ def _find_agents(tree: SpanTree) -> None:
     tree.visits = visits = [-1] * count
     tree.enclosing = enclosing = [-1] * count
     tree.owners = owners = [DEFAULT] * count
-    done = [False] * count
-    for first in range(count):
-        # A clock that goes wrong can put a span before its parent: parents go first.
-        path = [first]
-        while (outer := parents[path[-1]]) >= 0 and not done[outer]:
-            path.append(outer)
-        for place in reversed(path):
-            if done[place]:
-                continue
-            done[place] = True
-            outer = parents[place]
-            if outer >= 0:
-                callers[place] = callers[outer]
-                visits[place] = visits[outer]
-                enclosing[place] = outer if kinds[outer] is not None else enclosing[outer]
-            span = spans[place]
-            named = agents.of(span, callers[place] == DEFAULT)
-            if named is not None and named != callers[place]:
-                callers[place] = named
-                visits[place] = place
-            owners[place] = callers[place]
+    # A clock that goes wrong can put a span before its parent: parents go first.
+    backwards = any(parent >= place for place, parent in enumerate(parents))
+    for place in _parents_first(parents) if backwards else range(count):
+        outer = parents[place]
+        if outer >= 0:
+            callers[place] = callers[outer]
+            visits[place] = visits[outer]
+            enclosing[place] = outer if kinds[outer] is not None else enclosing[outer]
+        named = agents.of(spans[place], callers[place] == DEFAULT)
+        if named is not None and named != callers[place]:
+            callers[place] = named
+            visits[place] = place
+        owners[place] = callers[place]
     tree.agents = agents.found
-    names: dict[str, list[int]] = {}
-    for position, agent in enumerate(agents.found):
-        names.setdefault(_plain(agent.name), []).append(position)
+    names = _Names(agents.found)
     for place, kind in enumerate(kinds):
         span = spans[place]
         if kind == "tool_call" and span.tool is not None:
@@ -290,16 +288,49 @@ def _find_agents(tree: SpanTree) -> None:
                 kinds[place] = "decision"
                 tree.handoffs[place] = target
             else:
-                owners[place] = agents.position(
-                    ("tool", span.tool), AgentFacts(span.tool, tool=True)
-                )
+                owners[place] = agents.position(("tool", span.tool), span.tool, tool=True)
         elif kind == "decision":
             owners[place] = agents.position(
-                ("tool", span.name), AgentFacts(span.name or "guardrail", tool=True)
+                ("tool", span.name), span.name or "guardrail", tool=True
             )
 
 
-def _handoff(tree: SpanTree, place: int, names: dict[str, list[int]]) -> int | None:
+def _parents_first(parents: list[int]) -> list[int]:
+    """All places in order, but each after its parent."""
+    ordered: list[int] = []
+    done: set[int] = set()
+    for first in range(len(parents)):
+        path = []
+        place = first
+        while place >= 0 and place not in done:
+            done.add(place)
+            path.append(place)
+            place = parents[place]
+        ordered.extend(reversed(path))
+    return ordered
+
+
+class _Names:
+    """The agents of each name, however it is written; found when they are first asked for.
+
+    Args:
+        agents: The agents; those that are added later, tools, are left out.
+    """
+
+    def __init__(self, agents: list[AgentFacts]) -> None:
+        self._agents = agents
+        self._count = len(agents)
+        self._places: dict[str, list[int]] | None = None
+
+    def places(self, name: str) -> list[int]:
+        if self._places is None:
+            self._places = {}
+            for position, agent in enumerate(self._agents[: self._count]):
+                self._places.setdefault(_plain(agent.name), []).append(position)
+        return self._places.get(_plain(name), [])
+
+
+def _handoff(tree: SpanTree, place: int, names: _Names) -> int | None:
     """The agent of the run that a tool hands over to, by the tool's name.
 
     Of several with that name it is the one that is at work next, else the last one.
@@ -308,7 +339,7 @@ def _handoff(tree: SpanTree, place: int, names: dict[str, list[int]]) -> int | N
     if span.category != TOOL or span.tool is None:
         return None
     found = _HANDOFF.fullmatch(span.tool)
-    known = names.get(_plain(found["agent"]), []) if found else []
+    known = names.places(found["agent"]) if found else []
     if len(known) < 2:
         return known[0] if known else None
     callers = tree.callers[place + 1 :]
