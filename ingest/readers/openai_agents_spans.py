@@ -23,7 +23,6 @@ import msgspec
 
 from graphstore.errors import GraphError, InputError
 from graphstore.model import CollaborationGraph, GraphKind
-from ingest.big_json import is_large
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_payload import Call, decoded
 from ingest.readers.decoding import REPAIRED
@@ -39,7 +38,6 @@ from ingest.readers.platform_spans import (
     count_at,
     read_payload,
     short,
-    slim_input,
     text_at,
 )
 from ingest.readers.sample_json import first_value
@@ -103,10 +101,9 @@ class OpenAIAgentsSpansReader:
         """
         traces: dict[str, _Trace] = {}
         repaired = False
-        slim = is_large(file)
         for value, was_repaired in values(file):
             repaired = repaired or was_repaired
-            _collect(value, traces, slim=slim)
+            _collect(value, traces)
         if not traces:
             raise InputError("it holds no trace and no span", file=file.uri)
         for identity, trace in traces.items():
@@ -125,7 +122,7 @@ class OpenAIAgentsSpansReader:
     ) -> CollaborationGraph:
         if not trace.spans:
             raise GraphError("the trace has no spans")
-        tree = grow(_facts(identity, trace))
+        tree = grow(_facts(trace))
         if not any(tree.kinds):
             raise GraphError("it has no model, tool or agent span")
         builder = context.builder(self, file, _ENCODER.encode(tree.spans), record=identity)
@@ -157,111 +154,99 @@ class OpenAIAgentsSpansReader:
 OPENAI_AGENTS_SPANS = OpenAIAgentsSpansReader()
 
 
+class _Span(msgspec.Struct, gc=False):
+    """What a span says.
+
+    Attributes:
+        facts: In the terms of all spans.
+        parent: The parent's id.
+        calls: The calls that its output asks for.
+        sdk_type: ``turn`` or ``task`` for the SDK's own custom spans.
+        usage: What such a span says of tokens.
+    """
+
+    facts: Facts
+    parent: str | None
+    calls: list[Call]
+    sdk_type: str | None = None
+    usage: Any = None
+
+
 @dataclass(slots=True)
 class _Trace:
     """The spans of one trace by id; ``worded`` says whether any model span holds words."""
 
     about: dict[str, Any] = field(default_factory=dict)
-    spans: dict[str, dict[str, Any]] = field(default_factory=dict)
+    spans: dict[str, _Span] = field(default_factory=dict)
     repeated: int = 0
     worded: bool = True
 
 
-def _collect(value: Any, traces: dict[str, _Trace], *, slim: bool) -> None:
+def _collect(value: Any, traces: dict[str, _Trace]) -> None:
     """Adds what a value holds.
 
-    Args:
-        value: Of the file.
-        traces: Receives it, by id.
-        slim: Whether what is never read of inputs is left out at once, to save memory.
+    Spans are read at once: each model call repeats the conversation, which would fill memory.
     """
     if not isinstance(value, dict):
         return
     held = value.get("data")
     if "object" not in value and isinstance(held, list):
         for record in held:
-            _collect(record, traces, slim=slim)
+            _collect(record, traces)
     elif value.get("object") == "trace":
         identity = text_at(value, "id") or ""
         traces.setdefault(identity, _Trace()).about |= value
     elif value.get("object") == "trace.span":
-        trace = traces.setdefault(text_at(value, "trace_id") or "", _Trace())
+        identity = text_at(value, "trace_id") or ""
+        trace = traces.get(identity)
+        if trace is None:
+            trace = traces[identity] = _Trace()
         key = text_at(value, "id") or f"#{len(trace.spans)}"
-        data = value.get("span_data")
-        if slim and isinstance(data, dict) and data.get("type") == "generation":
-            data["input"] = slim_input(data.get("input"))
         trace.repeated += key in trace.spans
-        trace.spans[key] = value
+        trace.spans[key] = _read(key, identity, value)
 
 
-def _data(span: dict[str, Any]) -> dict[str, Any]:
-    data = span.get("span_data")
-    return data if isinstance(data, dict) else {}
-
-
-def _facts(identity: str, trace: _Trace) -> list[Facts]:
+def _facts(trace: _Trace) -> list[Facts]:
     """What the spans of a trace say, in the order of the file."""
-    found: dict[str, Facts] = {}
+    found: list[Facts] = []
     asked: dict[str, list[Call]] = {}
-    written: dict[str, list[Call]] = {}
     book = CallBook()
     silent = _silent_turns(trace)
     for key, span in trace.spans.items():
-        facts, calls = _read(key, identity, span)
+        facts = span.facts
         if key in silent:
             facts.category = LLM
             facts.tokens_in, facts.tokens_out = silent[key]
         elif facts.category == GUARDRAIL and facts.parent in silent:
             # It checks what the turn was given, not what the turn's model said.
-            facts.parent = text_at(trace.spans[facts.parent], "parent_id")
-        found[key] = facts
-        written[key] = calls
-        if calls and facts.parent is not None:
-            asked.setdefault(facts.parent, []).extend(calls)
-    for key, facts in found.items():
+            facts.parent = trace.spans[facts.parent].parent
+        found.append(facts)
+        if span.calls and facts.parent is not None:
+            asked.setdefault(facts.parent, []).extend(span.calls)
+    for facts, span in zip(found, trace.spans.values(), strict=True):
         if facts.tool is not None and facts.parent in asked:
             facts.call = _call_of(facts, asked[facts.parent])
-        book.note(facts, written[key])
+        book.note(facts, span.calls)
     book.settle()
     trace.worded = not silent
-    return list(found.values())
-
-
-def _turn_around(span: dict[str, Any], trace: _Trace, turns: set[str]) -> str | None:
-    """The nearest turn outwards; None where there is none."""
-    seen: set[str] = set()
-    outer = text_at(span, "parent_id")
-    while outer is not None and outer not in seen and outer not in turns:
-        seen.add(outer)
-        outer = text_at(trace.spans.get(outer), "parent_id")
-    return outer if outer in turns else None
+    return found
 
 
 def _silent_turns(trace: _Trace) -> dict[str, tuple[int | None, int | None]]:
     """Turns without a span of their model call, with the tokens that are their own."""
-    turns: set[str] = set()
-    models: list[dict[str, Any]] = []
-    tasks: list[dict[str, Any]] = []
-    for key, span in trace.spans.items():
-        data = _data(span)
-        kind = data.get("type")
-        sdk_type = text_at(data.get("data"), "sdk_span_type")
-        if sdk_type == "turn":
-            turns.add(key)
-        if isinstance(kind, str) and _TYPES.get(kind) == LLM:
-            models.append(span)
-        elif sdk_type == "task":
-            tasks.append(span)
+    turns = {key for key, span in trace.spans.items() if span.sdk_type == "turn"}
     if not turns:
         return {}
-    spoken = {_turn_around(span, trace, turns) for span in models}
+    spoken: set[str | None] = set()
     inner: dict[str | None, list[Any]] = {}
-    for span in tasks:
-        usage = _data(span)["data"].get("usage")
-        inner.setdefault(_turn_around(span, trace, turns), []).append(usage)
+    for span in trace.spans.values():
+        if span.facts.category == LLM:
+            spoken.add(_turn_around(span, trace, turns))
+        elif span.sdk_type == "task":
+            inner.setdefault(_turn_around(span, trace, turns), []).append(span.usage)
     found = {}
     for key in turns - spoken:
-        usage = _data(trace.spans[key])["data"].get("usage")
+        usage = trace.spans[key].usage
         counts = []
         for name in ("input_tokens", "output_tokens"):
             total = count_at(usage, name)
@@ -272,6 +257,17 @@ def _silent_turns(trace: _Trace) -> dict[str, tuple[int | None, int | None]]:
         # The SDK writes zeros where the model does not count.
         found[key] = (counts[0], counts[1]) if any(counts) else (None, None)
     return found
+
+
+def _turn_around(span: _Span, trace: _Trace, turns: set[str]) -> str | None:
+    """The nearest turn outwards; None where there is none."""
+    seen: set[str] = set()
+    outer = span.parent
+    while outer is not None and outer not in seen and outer not in turns:
+        seen.add(outer)
+        around = trace.spans.get(outer)
+        outer = None if around is None else around.parent
+    return outer if outer in turns else None
 
 
 def _call_of(facts: Facts, calls: list[Call]) -> str | None:
@@ -289,13 +285,15 @@ def _call_of(facts: Facts, calls: list[Call]) -> str | None:
     return fitting[0].id if len(fitting) == 1 else None
 
 
-def _read(key: str, identity: str, span: dict[str, Any]) -> tuple[Facts, list[Call]]:
-    data = _data(span)
+def _read(key: str, identity: str, span: dict[str, Any]) -> _Span:
+    held = span.get("span_data")
+    data: dict[str, Any] = held if isinstance(held, dict) else {}
     kind = text_at(data, "type") or ""
+    parent = text_at(span, "parent_id")
     facts = Facts(
         identity,
         key,
-        text_at(span, "parent_id"),
+        parent,
         text_at(data, "name") or kind,
         from_iso(span.get("started_at")),
         from_iso(span.get("ended_at")),
@@ -332,7 +330,10 @@ def _read(key: str, identity: str, span: dict[str, Any]) -> tuple[Facts, list[Ca
     for name, value in data.items():
         if name not in _READ and name not in extra and value not in (None, [], {}):
             extra[name] = short(value)
-    inside = data.get("data")
-    if kind == "custom" and isinstance(inside, dict):
-        extra["data"] = short({k: v for k, v in inside.items() if k != "usage"})
-    return facts, calls
+    read = _Span(facts, parent, calls)
+    if isinstance(inside := data.get("data"), dict):
+        read.sdk_type = text_at(inside, "sdk_span_type")
+        read.usage = inside.get("usage")
+        if kind == "custom":
+            extra["data"] = short({k: v for k, v in inside.items() if k != "usage"})
+    return read
