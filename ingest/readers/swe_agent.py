@@ -12,7 +12,7 @@ with the observation as its result. Demonstrations belong to the prompt: they ar
 the environment, whoever is shown speaking in them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -125,17 +125,23 @@ class _Run:
         self._history = history
         self._steps = steps
         self._agents: dict[str, int] = {}
-        self._prompts = _prompts(history)
+        self._names = [text_of(record.get("agent")) or DEFAULT_AGENT for record in history]
+        self._prompts = _prompts(history, self._names)
 
     def add(self) -> None:
         if not self._history:
             for step in self._steps:
                 said = text_of(step.get("response")) or text_of(step.get("thought"))
-                self._add_step(self._agent(DEFAULT_AGENT), said, step, step, None)
+                self._add_step(self._agent(DEFAULT_AGENT), said, step, step, calls_of(step))
             return
-        answers = _observations(self._history)
+        calls = {
+            position: calls_of(record)
+            for position, record in enumerate(self._history)
+            if _is_assistant(record)
+        }
+        answers = _observations(self._history, self._names, calls)
         used = {place for places in answers.values() for place in places}
-        count = sum(_is_assistant(record) for record in self._history)
+        count = len(calls)
         matched = self._steps if count == len(self._steps) else []
         if self._steps and not matched:
             self._builder.warn(
@@ -144,17 +150,17 @@ class _Run:
             )
         taken = 0
         for position, record in enumerate(self._history):
-            name = text_of(record.get("agent")) or DEFAULT_AGENT
+            name = self._names[position]
             if position in used or self._prompts.get(name, (None, ""))[0] == position:
                 continue
-            if _is_assistant(record):
-                step = matched[taken] if matched else {}
-                taken += 1
-                seen = [self._history[place] for place in answers.get(position, [])]
-                said = text_of_content(record.get("content"))
-                self._add_step(self._agent(name), said, record, step, seen)
-            else:
+            if position not in calls:
                 self._add_prompt(record, name)
+                continue
+            step = matched[taken] if matched else {}
+            taken += 1
+            seen = [self._history[place] for place in answers.get(position, ())]
+            said = text_of_content(record.get("content"))
+            self._add_step(self._agent(name), said, record, step, calls[position], seen)
 
     def _agent(self, name: str) -> int:
         if name not in self._agents:
@@ -179,9 +185,9 @@ class _Run:
     def _add_prompt(self, record: Record, receiver: str) -> None:
         """The issue, a demonstration, or what the harness says between two actions."""
         content = text_of_content(record.get("content"))
-        is_first = not self._flow_began() and record.get("role") == "user"
-        is_demo = record.get("is_demo") is True
-        sender = USER if is_first and not is_demo else ENVIRONMENT
+        role = record.get("role")
+        is_first = role == "user" and not _is_demo(record) and not self._flow_began()
+        sender = USER if is_first else ENVIRONMENT
         agent, to = self._agent(sender), self._agent(receiver)
         node = self._builder.add(
             "agent_message",
@@ -190,7 +196,7 @@ class _Run:
             recipients=(to,),
             delivery="explicit",
             content=content,
-            attributes={**_kept(record), "chat_role": text_of(record.get("role"))},
+            attributes={**_kept(record), "chat_role": text_of(role)},
         )
         self._flow.act(node, agent, recipients=(to,))
         if sender == USER and content and self._builder.task is None:
@@ -208,13 +214,16 @@ class _Run:
         said: str | None,
         record: Record,
         step: Record,
-        seen: list[Record] | None,
+        calls: list[ChatCall],
+        seen: Sequence[Record] = (),
     ) -> None:
         """The words of a step, then its action with what came of it."""
         name = self._builder.agent_name(agent)
-        attributes = {**_kept(record), **_kept(step)}
+        attributes = _kept(record)
+        if step is not record:
+            attributes.update(_kept(step))
         action = text_of(record.get("action")) or text_of(step.get("action"))
-        calls = calls_of(record) or calls_of(step)
+        calls = calls or calls_of(step)
         if said or not (calls or action):
             node = self._builder.add(
                 "agent_message", name, agent=agent, content=said, attributes=attributes
@@ -224,7 +233,7 @@ class _Run:
             calls = [ChatCall(_command(action), None, None)]
         if not calls:
             return
-        texts = [text_of_content(message.get("content")) for message in seen or []]
+        texts = [text_of_content(message.get("content")) for message in seen]
         if not texts:
             texts = [text_of(step.get("observation"))]
         nodes = []
@@ -248,19 +257,20 @@ class _Run:
         self._flow.act_together(nodes, agent)
 
 
-def _prompts(history: list[Record]) -> dict[str, tuple[int, str]]:
+def _prompts(history: list[Record], names: list[str]) -> dict[str, tuple[int, str]]:
     """The place and text of each agent's first system message."""
     found: dict[str, tuple[int, str]] = {}
     for position, record in enumerate(history):
         if record.get("role") == "system":
-            name = text_of(record.get("agent")) or DEFAULT_AGENT
             content = text_of_content(record.get("content"))
             if content is not None:
-                found.setdefault(name, (position, content))
+                found.setdefault(names[position], (position, content))
     return found
 
 
-def _observations(history: list[Record]) -> dict[int, list[int]]:
+def _observations(
+    history: list[Record], names: list[str], calls: dict[int, list[ChatCall]]
+) -> dict[int, list[int]]:
     """For each assistant's message, where the observations of its action stand.
 
     They are the messages right after it, of the same agent, that are not marked as anything
@@ -268,15 +278,18 @@ def _observations(history: list[Record]) -> dict[int, list[int]]:
     """
     found: dict[int, list[int]] = {}
     waiting: dict[str, int] = {}
-    for position, record in enumerate(history):
-        name = text_of(record.get("agent")) or DEFAULT_AGENT
-        if _is_assistant(record):
+    for position, (record, name) in enumerate(zip(history, names, strict=True)):
+        if position in calls:
             waiting.pop(name, None)
-            if calls_of(record) or text_of(record.get("action")):
+            if calls[position] or text_of(record.get("action")):
                 waiting[name] = position
-        elif record.get("role") == "tool" and name in waiting:
+            continue
+        if name not in waiting:
+            continue
+        role = record.get("role")
+        if role == "tool":
             found.setdefault(waiting[name], []).append(position)
-        elif record.get("role") == "user" and name in waiting and not _is_demo(record):
+        elif role == "user" and not _is_demo(record):
             found.setdefault(waiting.pop(name), []).append(position)
     return found
 
@@ -295,10 +308,13 @@ def _command(action: str) -> str:
 
 
 def _kept(record: Record) -> Attributes:
+    """What is kept as it stands: false and zero are, nothing and empty are not."""
+    if _READ_OR_REPEATED.issuperset(record):
+        return {}
     return {
         key: value
         for key, value in record.items()
-        if key not in _READ_OR_REPEATED and value not in (None, "", [], {})
+        if key not in _READ_OR_REPEATED and (value or value not in (None, "", [], {}))
     }
 
 
