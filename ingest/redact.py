@@ -10,7 +10,7 @@ from typing import Any
 
 from graphstore.errors import InputError
 from graphstore.model import Attributes
-from graphstore.policies import KeepEverything
+from graphstore.policies import SEPARATOR, KeepEverything
 from ingest.secret_scan import may_hold_secret
 from ingest.secrets import names_secret, redacted, sensitive_key
 
@@ -19,6 +19,7 @@ MAX_DEPTH = 100
 
 _LABELS_KEPT = 4_096
 _KEYS_KEPT = 50_000
+_PLAIN = frozenset({int, float, bool, type(None)})
 
 
 class Redact:
@@ -54,6 +55,14 @@ class Redact:
         Raises:
             InputError: They are nested more than :data:`MAX_DEPTH` levels deep.
         """
+        if not attributes:
+            return {}
+        found = _texts_and_keys(attributes)
+        if found is not None:
+            texts, keys = found
+            joined = SEPARATOR.join([*texts, *keys])
+            if self.keeps(joined, joined.encode("utf-8", "surrogatepass"), keys):
+                return attributes
         return {self.label(key): _value(key, value, 1) for key, value in attributes.items()}
 
     def keeps(self, texts: str, data: bytes, keys: AbstractSet[str]) -> bool:
@@ -100,6 +109,37 @@ class Drop(Redact):
 
 def _without_secrets(text: str) -> str:
     return redacted(text) if may_hold_secret(text) else text
+
+
+def _texts_and_keys(attributes: Attributes) -> tuple[list[str], set[str]] | None:
+    """The texts and the keys of attributes at any depth.
+
+    Returns:
+        None where they are nested too deeply, or hold something that JSON does not have.
+    """
+    if type(attributes) is not dict:
+        return None
+    texts: list[str] = []
+    keys: set[str] = set()
+    level: list[Any] = [attributes]
+    for _ in range(MAX_DEPTH):
+        deeper: list[Any] = []
+        for part in level:
+            if type(part) is dict:
+                keys.update(part)
+                part = part.values()
+            for value in part:
+                kind = type(value)
+                if kind is str:
+                    texts.append(value)
+                elif kind is dict or kind is list:
+                    deeper.append(value)
+                elif kind not in _PLAIN:
+                    return None
+        if not deeper:
+            return (texts, keys) if set(map(type, keys)) <= {str} else None
+        level = deeper
+    return None
 
 
 def _value(key: str | None, value: Any, depth: int) -> Any:

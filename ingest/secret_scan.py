@@ -19,22 +19,8 @@ from ingest.secrets import (
     Rule,
 )
 
-# Kinds whose tokens have a dot, a slash, a colon or the like in their first characters, with
-# what to look for instead of a run; the others are one run of at least ``RUN_LENGTH`` letters.
-_APART = {
-    "google-token": "ya29.",
-    "sendgrid-key": "SG.",
-    "telegram-token": ":AA",
-    "jwt": ".eyJ",
-    "slack-webhook": "hooks.slack.com/",
-    "stripe-key": "whsec_",
-}
-# So many bytes on both sides of such a mark hold the least that makes a token; what stands
-# before it in a JWT may be of any length.
-_AROUND_MARK = 128
-_ENDLESS = "jwt"
 _LETTERS = "".join(letter for letter in RUN_CHARACTERS if letter.isalnum()) + "_-"
-# In the order of a byte's code: what such runs are made of, and everything else.
+# In the order of a byte's code: what tokens are made of, and everything else.
 _RUN_TABLE = bytes(
     ord("a") if code < 128 and chr(code) in _LETTERS else ord(" ") for code in range(256)
 )
@@ -52,17 +38,56 @@ _RULES = tuple(
     )
     for sign, rules in TOKENS
 )
-_MARKS = tuple(
-    (
-        _APART[rule.kind].encode(),
-        None if rule.kind == _ENDLESS else _AROUND_MARK,
-        _encoded(rule),
-    )
-    for _, rules in TOKENS
-    for rule in rules
-    if rule.kind in _APART
+_LITERALS = re.compile(
+    b"|".join(literal for _, rules in _RULES for literals, _ in rules for literal in literals)
 )
-_NAMES = tuple((literal.encode(), pattern, qualifier) for literal, pattern, qualifier in NAMES)
+_PATTERNS = {rule.kind: _encoded(rule) for _, rules in TOKENS for rule in rules}
+# A dot or a colon stands in the first characters of these, and a long run behind it; so many
+# bytes on both sides of the run's ends hold the least that makes a token.
+_BEFORE_RUN = frozenset(b".:")
+_WITH_MARK = tuple(
+    _PATTERNS[kind] for kind in ("google-token", "sendgrid-key", "telegram-token")
+)
+_AROUND_RUN = 64
+
+# What may be short runs alone is looked for in thinned text: a few letters in lower case and
+# signs, without all that stands between them. A word thins to the same letters wherever it
+# stands, so that none is missed; few other texts thin to them.
+_THIN_KEPT = b"bcdjkprtwy:=._/"
+_THIN_TABLE = bytes(range(256)).lower().replace(b"=", b":")
+_THIN_DROPPED = bytes(
+    code for code in range(256) if bytes([code]).lower() not in [b"%c" % c for c in _THIN_KEPT]
+)
+
+
+def _thinned(data: bytes) -> bytes:
+    return data.translate(_THIN_TABLE, _THIN_DROPPED)
+
+
+_SPELLINGS = {
+    "pass": (b"password:", b"passwd:", b"passphrase:"),
+    "pwd": (b"pwd:",),
+    "secret": (b"secret:",),
+    "token": (b"token:",),
+    "key": (b"key:",),
+}
+# Between a name and its sign stand quotes and spaces: nothing that is kept.
+_THIN_NAMES = tuple(
+    (_thinned(spelling), literal.encode(), pattern, qualifier)
+    for literal, pattern, qualifier in NAMES
+    for spelling in _SPELLINGS[literal]
+)
+_THIN_BASIC = _thinned(b"authorization:basic")
+_THIN_BEARER = _thinned(b"bearer")
+_SHORT_RUNS = tuple(
+    (_thinned(literal), literal, _PATTERNS[kind])
+    for literal, kind in (
+        (b".eyJ", "jwt"),
+        (b"hooks.slack.com/", "slack-webhook"),
+        (b"whsec_", "stripe-key"),
+    )
+)
+"""Tokens with other characters than a run's, by a literal in them."""
 # The longest name, the quotes and the spaces that may stand between it and its sign.
 _BEFORE_SIGN = 40
 # What qualifies a name; the name, its sign and the longest value: characters take up to four
@@ -90,34 +115,50 @@ def may_hold_secret(text: str, data: bytes | None = None) -> bool:
     """
     if data is None:
         data = text.encode("utf-8", "surrogatepass")
-    runs = _long_runs(data)
-    if (runs and _holds_token(runs)) or _holds_mark(data):
-        return True
-    if b"-----BEGIN " in data:
+    if len(data) < RUN_LENGTH and not (b":" in data or b"=" in data or b"@" in data):
+        return False
+    if _holds_token(data) or b"-----BEGIN " in data:
         return True
     if b"@" in data and (_EMAIL.search(data) or _URL_PASSWORD.search(data)):
         return True
-    return _may_name_secret(text, data)
+    thin = _thinned(data)
+    for thinned, literal, pattern in _SHORT_RUNS:
+        if thinned in thin and literal in data and pattern.search(data):
+            return True
+    if len(data) != len(text) and _KELVIN in text:
+        # Its lower case is the letter k.
+        return True
+    if b":" not in thin and _THIN_BEARER not in thin:
+        return False
+    return _names_secret(text, data, thin)
 
 
-def _long_runs(data: bytes) -> list[bytes]:
-    """The stretches that are long enough for a token."""
+def _holds_token(data: bytes) -> bool:
+    """Whether one of the stretches that are long enough for a token is one."""
     flat = data.translate(_RUN_TABLE)
-    runs: list[bytes] = []
     start = flat.find(_LONG_RUN)
+    if start < 0:
+        return False
+    runs: set[bytes] = set()
     while start >= 0:
         end = flat.find(b" ", start + RUN_LENGTH)
         if end < 0:
             end = len(flat)
-        runs.append(data[start:end])
+        runs.add(data[start:end])
+        if start and data[start - 1] in _BEFORE_RUN:
+            begin = max(0, start - _AROUND_RUN)
+            for pattern in _WITH_MARK:
+                if pattern.search(data, begin, end + _AROUND_RUN):
+                    return True
         start = flat.find(_LONG_RUN, end)
-    return runs
+    return _are_tokens(runs)
 
 
-def _holds_token(runs: list[bytes]) -> bool:
-    different = set(runs)
+def _are_tokens(runs: set[bytes]) -> bool:
+    if not _LITERALS.search(b"\n".join(runs)):
+        return False
     for sign, rules in _RULES:
-        signed = [run for run in different if sign in run]
+        signed = [run for run in runs if sign in run]
         joined = b"\n".join(signed)
         for literals, pattern in rules:
             for literal in literals:
@@ -129,33 +170,19 @@ def _holds_token(runs: list[bytes]) -> bool:
     return False
 
 
-def _holds_mark(data: bytes) -> bool:
-    for mark, around, pattern in _MARKS:
-        place = data.find(mark)
-        if around is None:
-            if place >= 0 and pattern.search(data):
-                return True
-            continue
-        while place >= 0:
-            if pattern.search(data, max(0, place - around), place + around):
-                return True
-            place = data.find(mark, place + 1)
-    return False
-
-
-def _may_name_secret(text: str, data: bytes) -> bool:
+def _names_secret(text: str, data: bytes, thin: bytes) -> bool:
     """Whether a password, key or token stands beside its name."""
-    if len(data) != len(text) and _KELVIN in text:
-        # Its lower case is the letter k.
+    if _THIN_BASIC in thin:
         return True
+    named = [found for found in _THIN_NAMES if found[0] in thin]
+    if not named and _THIN_BEARER not in thin:
+        return False
     lower = data.lower()
-    if b"authorization" in lower and b"basic" in lower:
-        return True
     if b"bearer" in lower and BEARER.search(text.lower()):
         return True
     return any(
         _beside_value(around, pattern, qualifier)
-        for literal, pattern, qualifier in _NAMES
+        for _, literal, pattern, qualifier in named
         for around in _signed(lower, literal)
     )
 
