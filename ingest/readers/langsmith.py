@@ -21,7 +21,7 @@ from graphstore.errors import GraphError, InputError
 from graphstore.model import Attributes, CollaborationGraph, GraphKind, Status
 from ingest.big_json import is_large
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.chat_payload import Call, answer_in, decoded, messages_of
+from ingest.readers.chat_payload import Call, ChatMessage, answer_in, decoded, messages_of
 from ingest.readers.decoding import REPAIRED
 from ingest.readers.instants import from_iso
 from ingest.readers.json_values import values
@@ -52,6 +52,7 @@ _DOTTED = re.compile(
     r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
     r"(?P<fraction>\d*)"
 )
+_LANGGRAPH = ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns")
 _SESSIONS = ("thread_id", "session_id", "conversation_id")
 _PRESENT = frozenset({"inputs", "outputs", "extra", "serialized", "events", "tags"})
 _LEFT_OUT = frozenset({"attachments", "child_runs", "events", "manifest", "serialized"})
@@ -314,10 +315,11 @@ def _read(
     parent = text_at(run, "parent_run_id") or (path[-2][1] if len(path) > 1 else None)
     start, end = _times(run, path)
     extra: dict[str, Any] = {}
-    for kept in ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns"):
-        if kept in metadata:
-            trace.langgraph = True
-            extra[kept] = metadata[kept]
+    if metadata:
+        for kept in _LANGGRAPH:
+            if kept in metadata:
+                trace.langgraph = True
+                extra[kept] = metadata[kept]
     error = text_at(run, "error")
     if error is not None:
         extra["status_message"] = error[:KEPT_CHARACTERS]
@@ -331,9 +333,11 @@ def _read(
         trace.marks[key] = mark
     facts.extra = extra
     outputs = decoded(run.get("outputs"))
-    calls = read_payload(facts, decoded(run.get("inputs")), outputs)
-    if facts.category in (LLM, "EMBEDDING"):
-        facts.tokens_in, facts.tokens_out = _tokens(run, metadata, outputs)
+    counts = facts.category in (LLM, "EMBEDDING")
+    messages = messages_of(outputs) if counts else None
+    calls = read_payload(facts, decoded(run.get("inputs")), outputs, messages=messages)
+    if counts:
+        facts.tokens_in, facts.tokens_out = _tokens(run, metadata, outputs, messages)
         model = text_at(metadata, "ls_model_name")
         if model is not None:
             extra["model"] = model
@@ -341,10 +345,15 @@ def _read(
 
 
 def _tokens(
-    run: dict[str, Any], metadata: dict[str, Any], outputs: Any
+    run: dict[str, Any],
+    metadata: dict[str, Any],
+    outputs: Any,
+    messages: list[ChatMessage] | None,
 ) -> tuple[int | None, int | None]:
     """Tokens read and written, from the first place that counts them."""
-    for usage in _usages(run, metadata, outputs):
+    for usage in _usages(run, metadata, outputs, messages):
+        if not usage:
+            continue
         read = count_at(usage, "input_tokens", "prompt_tokens")
         written = count_at(usage, "output_tokens", "completion_tokens")
         if read is not None or written is not None:
@@ -352,13 +361,18 @@ def _tokens(
     return None, None
 
 
-def _usages(run: dict[str, Any], metadata: dict[str, Any], outputs: Any) -> Iterator[Any]:
+def _usages(
+    run: dict[str, Any],
+    metadata: dict[str, Any],
+    outputs: Any,
+    messages: list[ChatMessage] | None,
+) -> Iterator[Any]:
     """The places that count tokens, the most certain first."""
     yield metadata.get("usage_metadata")
     if isinstance(outputs, dict):
         yield outputs.get("usage_metadata")
         yield outputs.get("usage")
-        for message in messages_of(outputs) or ():
+        for message in messages or ():
             yield message.raw.get("usage_metadata")
         if isinstance(llm_output := outputs.get("llm_output"), dict):
             yield llm_output.get("token_usage")

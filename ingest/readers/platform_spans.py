@@ -108,13 +108,20 @@ class CallBook:
                 facts.text = "\n".join(text for text in said if text) or None
 
 
-def read_payload(facts: Facts, given: Any, put_out: Any) -> list[Call]:
+def read_payload(
+    facts: Facts,
+    given: Any,
+    put_out: Any,
+    *,
+    messages: list[ChatMessage] | None = None,
+) -> list[Call]:
     """Fills in what a span's input and output say.
 
     Args:
         facts: With the category and the parent.
         given: The input, decoded.
         put_out: The output, decoded.
+        messages: Those of a model call's output, where they have been looked for.
 
     Returns:
         The tool calls that the output asks for.
@@ -122,7 +129,7 @@ def read_payload(facts: Facts, given: Any, put_out: Any) -> list[Call]:
     root = facts.parent is None
     calls: list[Call] = []
     if facts.category == LLM:
-        written = messages_of(put_out)
+        written = messages_of(put_out) if messages is None else messages
         for message in written or ():
             calls.extend(message.calls)
         facts.calls = [call.id for call in calls if call.id] or facts.calls
