@@ -1,6 +1,6 @@
 """The parts of a run that is kept as threads; see :mod:`ingest.readers.threads`."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from graphstore.model import (
     AccessMode,
@@ -14,8 +14,7 @@ from graphstore.model import (
 )
 
 
-@dataclass(slots=True, eq=False)
-class Actor:
+class Actor(msgspec.Struct, eq=False):
     """Somebody who acts or is spoken to.
 
     Attributes:
@@ -26,12 +25,11 @@ class Actor:
     role_name: str | None = None
     role: Role | None = None
     kind: AgentKind = "agent"
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
     position: int | None = None
 
 
-@dataclass(slots=True, eq=False)
-class Thread:
+class Thread(msgspec.Struct, eq=False):
     """One agent's conversation.
 
     Attributes:
@@ -47,8 +45,7 @@ class Thread:
     silent: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class Call:
+class Call(msgspec.Struct, eq=False):
     """A tool call with its result.
 
     Attributes:
@@ -69,18 +66,17 @@ class Call:
     status: Status | None = None
     started_at: int | None = None
     ended_at: int | None = None
-    attributes: Attributes = field(default_factory=dict)
-    accesses: list[tuple[str, AccessMode]] = field(default_factory=list)
-    outputs: list[Artifact] = field(default_factory=list)
+    attributes: Attributes = {}
+    accesses: list[tuple[str, AccessMode]] = []
+    outputs: list[Artifact] = []
     opens: Thread | None = None
-    also: list[Thread] = field(default_factory=list)
+    also: list[Thread] = []
     prompt: str | None = None
     detached: bool = False
     node: int | None = None
 
 
-@dataclass(slots=True, eq=False)
-class Words:
+class Words(msgspec.Struct, eq=False):
     """A text that an agent wrote.
 
     Attributes:
@@ -93,15 +89,14 @@ class Words:
     text: str | None
     thought: bool = False
     started_at: int | None = None
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
     status: Status | None = None
     answers: Call | None = None
-    told: list[Thread] = field(default_factory=list)
+    told: list[Thread] = []
     node: int | None = None
 
 
-@dataclass(slots=True, eq=False)
-class Heard:
+class Heard(msgspec.Struct, eq=False):
     """A text that an agent was given.
 
     Attributes:
@@ -113,13 +108,12 @@ class Heard:
     text: str | None
     sender: Actor
     started_at: int | None = None
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
     delivery: Delivery = "explicit"
     node: int | None = None
 
 
-@dataclass(slots=True, eq=False)
-class Opened:
+class Opened(msgspec.Struct, eq=False):
     """A thread's agent hears the prompt of a call, or words: that is no second message."""
 
     thread: Thread
@@ -127,8 +121,7 @@ class Opened:
     basis: Basis = "explicit"
 
 
-@dataclass(slots=True, eq=False)
-class Returned:
+class Returned(msgspec.Struct, eq=False):
     """A call's result reaches the agent that made it.
 
     Attributes:
@@ -137,11 +130,10 @@ class Returned:
 
     thread: Thread
     call: Call
-    reports: list[Thread] = field(default_factory=list)
+    reports: list[Thread] = []
 
 
-@dataclass(slots=True, eq=False)
-class Step:
+class Step(msgspec.Struct, eq=False):
     """One answer of a model.
 
     Attributes:
@@ -151,12 +143,12 @@ class Step:
     """
 
     thread: Thread
-    parts: list[Words | Call] = field(default_factory=list)
+    parts: list[Words | Call] = []
     tokens_in: int | None = None
     tokens_out: int | None = None
     after: "list[Heard | Call | Words] | None" = None
     private: bool = False
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
 
 
 Item = Heard | Opened | Step | Returned

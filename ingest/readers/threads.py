@@ -10,6 +10,7 @@ to the agent it opens. Words beside a call reach nobody before the call is done;
 one end a turn, and go to whoever opened the thread, else to the user.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from graphstore.builder import GraphBuilder
@@ -27,6 +28,9 @@ from ingest.readers.thread_items import (
 )
 
 _FILES = "file"
+_Tokens = tuple[int | None, int | None]
+_COUNTED: _Tokens = (None, None)
+"""The tokens of one answer belong to its first node, and count once."""
 
 
 def play(builder: GraphBuilder, items: Sequence[Item], user: Actor | None) -> None:
@@ -41,14 +45,14 @@ def play(builder: GraphBuilder, items: Sequence[Item], user: Actor | None) -> No
     answers = _last_words(items)
     for item in items:
         match item:
+            case Step():
+                stage.step(item)
+            case Returned():
+                stage.give_back(item, answers.get(id(item), ()))
             case Heard():
                 stage.hear(item)
             case Opened():
                 stage.open(item)
-            case Step():
-                stage.step(item)
-            case Returned():
-                stage.give_back(item, answers.get(id(item), []))
 
 
 def _last_words(items: Sequence[Item]) -> dict[int, list[Words]]:
@@ -73,17 +77,18 @@ def _last_words(items: Sequence[Item]) -> dict[int, list[Words]]:
     return found
 
 
-def _reporting(returned: Returned) -> list[Thread]:
+def _reporting(returned: Returned) -> Sequence[Thread]:
     call = returned.call
-    opened = [call.opens] if call.opens is not None and not call.detached else []
-    return returned.reports or opened
+    if returned.reports or call.opens is None or call.detached:
+        return returned.reports
+    return (call.opens,)
 
 
 class _Stage:
     def __init__(self, builder: GraphBuilder, user: Actor | None) -> None:
         self._builder = builder
         self._user = user
-        self._inbox: dict[int, list[tuple[int, Basis]]] = {}
+        self._inbox: defaultdict[int, list[tuple[int, Basis]]] = defaultdict(list)
         self._last: dict[int, list[int]] = {}
 
     def place(self, actor: Actor) -> int:
@@ -110,42 +115,44 @@ class _Stage:
             attributes=heard.attributes,
         )
         self._consume([node], sender, None)
-        self._inbox.setdefault(receiver, []).append((node, _basis(heard.delivery)))
+        self._inbox[receiver].append((node, _basis(heard.delivery)))
 
     def open(self, opened: Opened) -> None:
         receiver = self.place(opened.thread.actor)
         if opened.call.node is not None:
-            self._inbox.setdefault(receiver, []).append((opened.call.node, opened.basis))
+            self._inbox[receiver].append((opened.call.node, opened.basis))
 
     def step(self, step: Step) -> None:
         agent = self.place(step.thread.actor)
         after = step.after
         sources = None if after is None else [x.node for x in after if x.node is not None]
-        tokens = _Once(step)
+        tokens = (step.tokens_in, step.tokens_out)
         calls: list[int] = []
-        last_call = max(
-            (n for n, part in enumerate(step.parts) if isinstance(part, Call)), default=-1
-        )
+        last_call = -1
+        for number, part in enumerate(step.parts):
+            if isinstance(part, Call):
+                last_call = number
         # The calls of one answer are made at once, unless the model spoke between them.
         for number, part in enumerate(step.parts):
             if isinstance(part, Call):
                 calls.append(self._call(part, step, agent, tokens))
-                continue
-            if calls:
-                self._consume(calls, agent, sources)
-                calls, sources = [], None
-            node = self._words(part, step, agent, tokens, ends=number > last_call)
-            self._consume([node], agent, sources)
-            sources = None
+            else:
+                if calls:
+                    self._consume(calls, agent, sources)
+                    calls, sources = [], None
+                node = self._words(part, step, agent, tokens, ends=number > last_call)
+                self._consume([node], agent, sources)
+                sources = None
+            tokens = _COUNTED
         if calls:
             self._consume(calls, agent, sources)
 
-    def give_back(self, returned: Returned, words: list[Words]) -> None:
+    def give_back(self, returned: Returned, words: Sequence[Words]) -> None:
         call = returned.call
         if call.node is None:
             return
         agent = self.place(returned.thread.actor)
-        waiting = self._inbox.setdefault(agent, [])
+        waiting = self._inbox[agent]
         said = [text.node for text in words if text.node is not None]
         waiting += [(node, "explicit") for node in said]
         if said and call.opens is not None:
@@ -173,7 +180,7 @@ class _Stage:
         waiting.append((node, "explicit"))
 
     def _words(
-        self, words: Words, step: Step, agent: int, tokens: "_Once", *, ends: bool
+        self, words: Words, step: Step, agent: int, tokens: _Tokens, *, ends: bool
     ) -> int:
         recipients: list[int] = []
         thread = step.thread
@@ -188,25 +195,26 @@ class _Stage:
             recipients=recipients,
             content=words.text,
             started_at=words.started_at,
-            tokens_in=tokens.read(),
-            tokens_out=tokens.written(),
+            tokens_in=tokens[0],
+            tokens_out=tokens[1],
             status=words.status,
             attributes={**step.attributes, **words.attributes},
         )
         for recipient in recipients:
             if not words.told:
-                self._inbox.setdefault(recipient, []).append((words.node, "delivered"))
+                self._inbox[recipient].append((words.node, "delivered"))
         return words.node
 
-    def _call(self, call: Call, step: Step, agent: int, tokens: "_Once") -> int:
+    def _call(self, call: Call, step: Step, agent: int, tokens: _Tokens) -> int:
         attributes = {**step.attributes, **call.attributes}
         if call.id is not None:
             attributes["call_id"] = call.id
         if call.arguments is not None:
             attributes["arguments"] = call.arguments
         opens = call.opens is not None
-        threads = [] if call.opens is None else [call.opens, *call.also]
-        recipients = [self.place(thread.actor) for thread in threads]
+        recipients: list[int] = []
+        if call.opens is not None:
+            recipients = [self.place(thread.actor) for thread in (call.opens, *call.also)]
         call.node = self._builder.add(
             "decision" if opens else "tool_call",
             call.name,
@@ -215,8 +223,8 @@ class _Stage:
             content=call.prompt if opens else call.result,
             started_at=call.started_at,
             ended_at=call.ended_at,
-            tokens_in=tokens.read(),
-            tokens_out=tokens.written(),
+            tokens_in=tokens[0],
+            tokens_out=tokens[1],
             status=call.status,
             outputs=call.outputs,
             accesses=[(self._builder.resource(n, _FILES), mode) for n, mode in call.accesses],
@@ -226,7 +234,7 @@ class _Stage:
 
     def _consume(self, nodes: list[int], agent: int, sources: Iterable[int] | None) -> None:
         """Edges to nodes that were made at once; they are what the agent did last."""
-        waiting = self._inbox.pop(agent, [])
+        waiting = self._inbox.pop(agent, None) or []
         if sources is not None:
             # An answer from another thread is no record of this one: no parent names it.
             waiting = [
@@ -235,26 +243,12 @@ class _Stage:
             ]
         if not waiting:
             waiting = [(node, "continued") for node in self._last.get(agent, ())]
+        edge = self._builder.edge
         for node in nodes:
             for source, basis in waiting:
                 if source < node:
-                    self._builder.edge(source, node, basis)
-        self._last[agent] = list(nodes)
-
-
-class _Once:
-    """The tokens of one answer: they belong to its first node, and count once."""
-
-    def __init__(self, step: Step) -> None:
-        self._read, self._written = step.tokens_in, step.tokens_out
-
-    def read(self) -> int | None:
-        value, self._read = self._read, None
-        return value
-
-    def written(self) -> int | None:
-        value, self._written = self._written, None
-        return value
+                    edge(source, node, basis)
+        self._last[agent] = nodes
 
 
 def _answers(step: Step) -> bool:
