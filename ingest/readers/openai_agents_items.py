@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from graphstore.identity import canonical_json
@@ -20,6 +19,7 @@ _CALL_TYPES = frozenset({"tool_call_item", "tool_search_call_item"})
 _OUTPUT_TYPES = frozenset(
     {"tool_call_output_item", "tool_search_output_item", "computer_call_output_item"}
 )
+_KEPT = ("arguments", "code", "input", "action", "queries")
 _OWN_OUTPUTS = ("output", "results", "outputs", "result", "action")
 
 
@@ -96,21 +96,29 @@ def field_of(value: Any, name: str) -> Any:
     if not isinstance(value, dict):
         return None
     found = value.get(name)
-    return value.get(_camel(name)) if found is None else found
+    return value.get(_CAMEL[name]) if found is None else found
 
 
-@cache
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(other.capitalize() for other in others)
+class _CamelCase(dict[str, str]):
+    """The names that are asked for, in camel case; each is made once."""
+
+    def __missing__(self, name: str) -> str:
+        first, *others = name.split("_")
+        made = self[name] = first + "".join(other.capitalize() for other in others)
+        return made
+
+
+_CAMEL = _CamelCase()
 
 
 def key_of(agent: Any) -> AgentKey | None:
     """What tells an agent from others; None where there is none."""
-    name = field_of(agent, "name")
+    if not isinstance(agent, dict):
+        return None
+    name = agent.get("name")
     if not isinstance(name, str) or not name:
         return None
-    identity = field_of(agent, "identity")
+    identity = agent.get("identity")
     return name, identity if isinstance(identity, str) else None
 
 
@@ -129,7 +137,8 @@ class _Planner:
         self.plan = Plan()
         self.current: Message | None = None
         self.calls: dict[str, Tool | Handoff] = {}
-        self.seen: set[str] = set()
+        self.first: dict[tuple[str, str], dict[str, Any]] = {}
+        self.seen: dict[tuple[str, str], set[str]] = {}
         responses = field_of(state, "model_responses")
         self.responses = [one for one in _list(responses) if isinstance(one, dict)]
         self.response_of: dict[str, int] = {}
@@ -210,12 +219,9 @@ class _Planner:
         raw = field_of(item, "raw_item")
         raw = raw if isinstance(raw, dict) else {}
         key = _key(raw)
-        if key is not None:
-            exact = canonical_json([kind, raw])
-            if exact in self.seen:
-                self.plan.repeated += 1
-                return
-            self.seen.add(exact)
+        if key is not None and self._stood_before((kind, key), raw):
+            self.plan.repeated += 1
+            return
         agent = key_of(item.get("agent")) or (None, None)
         if kind == "message_output_item":
             said = as_message(raw)
@@ -257,6 +263,20 @@ class _Planner:
             self._entry(raw)
         else:
             self.plan.unknown.append(item)
+
+    def _stood_before(self, place: tuple[str, str], raw: dict[str, Any]) -> bool:
+        """Whether an item is exactly one before; they are compared where kind and id agree."""
+        first = self.first.setdefault(place, raw)
+        if first is raw:
+            return False
+        seen = self.seen.get(place)
+        if seen is None:
+            seen = self.seen[place] = {canonical_json(first)}
+        exact = canonical_json(raw)
+        if exact in seen:
+            return True
+        seen.add(exact)
+        return False
 
     def _message(self, agent: AgentKey, key: str | None) -> Message:
         """The message that an item of a model response belongs to."""
@@ -329,13 +349,18 @@ def _items(state: dict[str, Any]) -> list[Any]:
 
 def _key(raw: Any) -> str | None:
     """What joins an item to its output and its response."""
-    found = field_of(raw, "call_id") or field_of(raw, "id")
+    if not isinstance(raw, dict):
+        return None
+    found = field_of(raw, "call_id") or raw.get("id")
     return found if isinstance(found, str) and found else None
 
 
 def _attributes(raw: dict[str, Any]) -> Attributes:
-    kept = ("arguments", "code", "input", "action", "queries", "call_id", "status")
-    found = {name: value for name in kept if (value := field_of(raw, name)) is not None}
+    found = {name: value for name in _KEPT if (value := raw.get(name)) is not None}
+    if (call := field_of(raw, "call_id")) is not None:
+        found["call_id"] = call
+    if (status := raw.get("status")) is not None:
+        found["status"] = status
     if raw.get("type") not in (None, "function_call"):
         found["type"] = raw["type"]
     return found
