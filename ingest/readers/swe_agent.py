@@ -304,7 +304,7 @@ def _is_demo(record: Record) -> bool:
 
 def _command(action: str) -> str:
     """The program that an action starts: the first word of its first line."""
-    return action.split()[0][:100]
+    return action.split(maxsplit=1)[0][:100]
 
 
 def _kept(record: Record) -> Attributes:
