@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 from typer.main import get_command  # noqa: E402
 
 from app.cli import cli  # noqa: E402
-from graphstore.dialect import DIFFERENCES  # noqa: E402
+from graphstore.differences import DIFFERENCES  # noqa: E402
 from graphstore.queries import QueryParameter, SavedQuery, saved_queries  # noqa: E402
 from graphstore.schema import LABELS, RELATIONS, Property  # noqa: E402
 from ingest.big_json import STREAMED_BYTES  # noqa: E402
