@@ -181,6 +181,24 @@ def test_two_agents_of_one_name_stay_two():
     assert [agent.name for agent in agents] == ["front desk", "botanist", "front desk"]
 
 
+def test_only_items_that_are_exactly_alike_are_one():
+    state = json.loads(GARDEN)
+    items = state["generated_items"]
+    (place,) = [
+        n
+        for n, item in enumerate(items)
+        if item["type"] == "tool_call_item" and item["raw_item"].get("name") == "soil_test"
+    ]
+    other = json.loads(json.dumps(items[place]))
+    other["raw_item"]["arguments"] = "{}"
+    again = [items[place], other, items[place], dict(reversed(other.items())), other]
+    items[place : place + 1] = json.loads(json.dumps(again))
+    state["session_items"] = items
+    graph = read(state)
+    assert sum(node.name == "soil_test" for node in graph.nodes) == 2
+    assert "3 items stood twice and were counted once" in graph.source.warnings
+
+
 def test_items_of_unknown_types_are_kept():
     state = json.loads(GARDEN)
     state["session_items"].append({"type": "mcp_list_tools_item", "raw_item": {"tools": []}})
