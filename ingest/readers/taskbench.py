@@ -17,6 +17,7 @@ tools.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -292,7 +293,7 @@ def _references(node: Any) -> list[int]:
     if arguments is None:
         return []
     found = _REFERENCE.findall(text_of(arguments) or "")
-    return list(dict.fromkeys([int(number[:9]) for number in found])) if found else []
+    return list(dict.fromkeys([int(number[:9]) for number in found]))
 
 
 def _output(position: int) -> Artifact:
@@ -307,31 +308,34 @@ def _link(
     uses: Sequence[Sequence[int]],
 ) -> None:
     """Puts links by name onto nodes; see the module's text."""
-    places: dict[str, list[int]] = {}
-    for position, name in enumerate(names):
-        places.setdefault(name, []).append(position)
+    places = {name: position for position, name in enumerate(names)}
+    once = (
+        places.keys()
+        if len(places) == len(names)
+        else {name for name, count in Counter(names).items() if count == 1}
+    )
     stated = [(source, node) for node, sources in enumerate(uses) for source in sources]
     taken: set[tuple[int, int]] = set()
     for source, target in links:
-        unknown = source if source not in places else target
-        if unknown not in places:
-            raise GraphError(
-                f"the link {source} -> {target} names the unknown subtask {unknown}"
-            )
-        if len(places[source]) == len(places[target]) == 1:
-            pair = (places[source][0], places[target][0])
+        if source in once and target in once:
+            pair = places[source], places[target]
             if pair in taken:
                 builder.warn(f"the link {source} -> {target} stands twice")
             taken.add(pair)
             builder.edge(*pair, "explicit")
             continue
+        unknown = source if source not in places else target
+        if unknown not in places:
+            raise GraphError(
+                f"the link {source} -> {target} names the unknown subtask {unknown}"
+            )
         fitting = [(a, b) for a, b in stated if names[a] == source and names[b] == target]
         if fitting:
             for pair in fitting:
                 taken.add(pair)
                 builder.edge(*pair, "explicit")
             continue
-        nearest = _nearest(places[source], places[target], taken)
+        nearest = _nearest(_positions(names, source), _positions(names, target), taken)
         if nearest is None:
             builder.warn(f"the link {source} -> {target} fits no pair of subtasks")
             continue
@@ -343,6 +347,10 @@ def _link(
         builder.edge(*nearest, "inferred")
     for pair in stated:
         builder.edge(*pair, "delivered")
+
+
+def _positions(names: Sequence[str], wanted: str) -> list[int]:
+    return [position for position, name in enumerate(names) if name == wanted]
 
 
 def _nearest(

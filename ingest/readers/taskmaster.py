@@ -177,13 +177,14 @@ def _add(
         if full in places:
             raise GraphError(f"the id {full} stands twice")
         subtasks = _listed(task, "subtasks", full)
+        title, description = text_of(task.get("title")), text_of(task.get("description"))
         rest = {k: v for k, v in task.items() if k not in _STRUCTURE}
         attributes: Attributes = {"id": full, **rest}
         place = _Place(
             builder.add(
                 "group" if subtasks else "subtask",
-                _label(task) or full,
-                content=text_of(task.get("description")) or text_of(task.get("title")),
+                short_name(title or description or "") or full,
+                content=description or title,
                 parent=parent.node if parent else None,
                 attributes=attributes,
             ),
