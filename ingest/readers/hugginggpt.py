@@ -38,6 +38,7 @@ _SNIFF = re.compile(
     rb'\\?"task\\?"\s*:\s*\\?"[^"\\]*\\?"\s*,\s*\\?"id\\?"\s*:\s*\d+\s*,\s*\\?"dep\\?"\s*:\s*\['
 )
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_TASK_LENGTH = 80
 _FILES = frozenset({"image", "audio", "video", "document"})
 
 
@@ -147,46 +148,49 @@ def _tasks(answer: Any) -> tuple[list[Any], str, bool]:
 
 
 def _fill(builder: GraphBuilder, tasks: list[Any], request: str | None, record: str) -> None:
+    name = short_name(request or "") or record
+    builder.name = name
     builder.set_task(
-        short_name(request or "", 80) or record,
+        name
+        if len(name) <= _TASK_LENGTH
+        else short_name(request or "", _TASK_LENGTH) or record,
         description=request,
         dataset=DATASET,
     )
-    builder.name = short_name(request or "") or record
     by_id: dict[int, dict[str, Any]] = {}
     for position, task in enumerate(tasks):
-        name = task.get("task") if isinstance(task, dict) else None
-        own = _whole(task.get("id")) if isinstance(task, dict) else None
-        if not isinstance(name, str) or not name or own is None or own < 0:
+        name, own = (task.get("task"), task.get("id")) if isinstance(task, dict) else ("", 0)
+        if not isinstance(name, str) or not name or type(own) is not int or own < 0:
             raise GraphError(f"the task at position {position} has no name and id")
         if own in by_id:
             raise GraphError(f"the id {own} stands twice")
         by_id[own] = task
     if not by_id:
         raise GraphError("the answer lists no tasks")
-    used = {own: _generated(task.get("args")) for own, task in by_id.items()}
+    arguments = {own: _arguments(task.get("args")) for own, task in by_id.items()}
     made: dict[int, dict[str, None]] = {}
-    for sources in used.values():
-        for source, kind in sources:
+    for given in arguments.values():
+        for source, kind in given.used:
             made.setdefault(source, {})[kind] = None
-    places = {
-        own: builder.add(
+    places: dict[int, int] = {}
+    for own, task in by_id.items():
+        given = arguments[own]
+        name = task["task"]
+        places[own] = builder.add(
             "subtask",
-            task["task"],
-            content=_described(task),
-            inputs=_inputs(task.get("args"), used[own]),
+            name,
+            content=f"{name}: {given.words}" if given.words else name,
+            inputs=given.files + [_result(source, kind) for source, kind in given.used],
             outputs=[_result(own, kind) for kind in made.get(own, ())],
             attributes={key: value for key, value in task.items() if key != "task"},
         )
-        for own, task in by_id.items()
-    }
     for own, task in by_id.items():
         for source in _needed(task, own):
             if source not in places:
                 raise GraphError(f"the task {own} needs {source}, which does not exist")
             builder.edge(places[source], places[own], "explicit")
-    for own, sources in used.items():
-        for source, _ in sources:
+    for own, given in arguments.items():
+        for source, _ in given.used:
             if source not in places:
                 raise GraphError(f"the task {own} uses {source}, which does not exist")
             builder.edge(places[source], places[own], "delivered")
@@ -194,46 +198,47 @@ def _fill(builder: GraphBuilder, tasks: list[Any], request: str | None, record: 
 
 def _needed(task: dict[str, Any], own: int) -> list[int]:
     listed = task.get("dep", [])
-    needed = [_whole(one) for one in (listed if isinstance(listed, list) else [listed])]
     if listed is None:
         return []
-    if None in needed:
-        raise GraphError(f"the task {own} needs something that is no number")
-    return [one for one in needed if one is not None and one >= 0]
+    needed: list[int] = []
+    for one in listed if isinstance(listed, list) else [listed]:
+        if type(one) is not int:
+            raise GraphError(f"the task {own} needs something that is no number")
+        if one >= 0:
+            needed.append(one)
+    return needed
 
 
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+class _Arguments(msgspec.Struct):
+    """What a task is given.
+
+    Attributes:
+        used: The tasks whose results the arguments use, with the kind of each, each pair once.
+        files: Images, sounds and the like that the request names.
+        words: The text that it is given, where no result stands in it.
+    """
+
+    used: list[tuple[int, str]] = []
+    files: list[Artifact] = []
+    words: str | None = None
 
 
-def _described(task: dict[str, Any]) -> str:
-    """What is to be done, in words: the model's task and the words it is given."""
-    text = task["args"].get("text") if isinstance(task.get("args"), dict) else None
-    words = text if isinstance(text, str) and not _GENERATED.search(text) else None
-    return f"{task['task']}: {words}" if words else str(task["task"])
-
-
-def _generated(args: Any) -> list[tuple[int, str]]:
-    """The tasks whose results the arguments use, with the kind of each, each pair once."""
+def _arguments(args: Any) -> _Arguments:
+    given = _Arguments()
     if not isinstance(args, dict):
-        return []
-    return list(
-        dict.fromkeys(
-            (int(number), kind)
-            for kind, value in args.items()
-            for number in _GENERATED.findall(text_of(value) or "")
-        )
-    )
-
-
-def _inputs(args: Any, used: list[tuple[int, str]]) -> list[Artifact]:
-    given = args.items() if isinstance(args, dict) else ()
-    files = [
-        Artifact(name=value, type=kind)
-        for kind, value in given
-        if kind in _FILES and isinstance(value, str) and value and not _GENERATED.search(value)
-    ]
-    return files + [_result(source, kind) for source, kind in used]
+        return given
+    for kind, value in args.items():
+        text = value if type(value) is str else text_of(value) or ""
+        if "<" in text and (numbers := _GENERATED.findall(text)):
+            given.used += [(int(number), kind) for number in numbers]
+        elif type(value) is str and value:
+            if kind == "text":
+                given.words = value
+            elif kind in _FILES:
+                given.files.append(Artifact(name=value, type=kind))
+    if len(given.used) > 1:
+        given.used = list(dict.fromkeys(given.used))
+    return given
 
 
 def _result(task: int, kind: str) -> Artifact:
