@@ -75,13 +75,15 @@ def names_of(run: Record) -> set[str]:
     return names | {name.lower().replace(" ", "-") for name in names}
 
 
-def execution_of(run: Record, id: str | None) -> Record:
-    """What a run says of one of its calls."""
+def executions_of(run: Record) -> dict[str, Record]:
+    """What a run says of its calls, by their ids; the first counts of those with one id."""
+    found: dict[str, Record] = {}
     tools = run.get("tools")
-    for tool in tools if isinstance(tools, list) else []:
-        if isinstance(tool, dict) and id is not None and tool.get("tool_call_id") == id:
-            return tool
-    return {}
+    for tool in tools if isinstance(tools, list) else ():
+        id = tool.get("tool_call_id") if isinstance(tool, dict) else None
+        if isinstance(id, str):
+            found.setdefault(id, tool)
+    return found
 
 
 def arguments_of(value: Any) -> Record:

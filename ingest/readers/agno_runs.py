@@ -6,6 +6,9 @@ stands in the call's ``child_run_id``, else the member and the task tell. The re
 a call repeats what the member said in all of its run.
 """
 
+from collections import deque
+from collections.abc import Iterator
+
 from graphstore.builder import GraphBuilder
 from graphstore.model import Role, Status
 from ingest.readers.agno_parts import (
@@ -13,7 +16,7 @@ from ingest.readers.agno_parts import (
     arguments_of,
     asked_of,
     count_of,
-    execution_of,
+    executions_of,
     messages_of,
     names_of,
     time_of,
@@ -61,6 +64,7 @@ class Session:
         self._seen: set[str] = set()
         self._runs: dict[str, Record] = {}
         self._children: dict[str, list[Record]] = {}
+        self._waiting: dict[str, deque[Record]] = {}
         self._started: set[int] = set()
         self.roots: list[Record] = []
         self._collect(runs)
@@ -90,6 +94,7 @@ class Session:
                 self._children.setdefault(parent, []).append(run)
             else:
                 self.roots.append(run)
+        self._waiting = {id: deque(children) for id, children in self._children.items()}
         if not self.roots and listed:
             # Runs that name each other: the first one begins.
             self.roots.append(listed[0][0])
@@ -116,6 +121,7 @@ class Session:
         thread = self._thread(run, parent)
         listed = messages_of(run)
         asked = asked_of(run)
+        executions = executions_of(run)
         open_: dict[str, tuple[Call, Returned]] = {}
         told = False
         # The run's input is the user's message of those words, else the first one.
@@ -133,7 +139,7 @@ class Session:
                 case "assistant" | "model":
                     if not told:
                         told = self._tell(run, thread, call, parent, asked)
-                    self._answer(run, thread, message, open_)
+                    self._answer(run, thread, message, executions, open_)
                 case "tool" | "function":
                     self._result(thread, message, open_)
                 case "system" | "developer":
@@ -201,6 +207,7 @@ class Session:
         run: Record,
         thread: Thread,
         message: Record,
+        executions: dict[str, Record],
         open_: dict[str, tuple[Call, Returned]],
     ) -> None:
         step = Step(thread)
@@ -222,7 +229,7 @@ class Session:
         self.items.append(step)
         begun: list[tuple[Call, list[Record], Returned]] = []
         for value in values:
-            call, children = self._call(run, value, time)
+            call, children = self._call(run, value, time, executions)
             returned = Returned(thread, call)
             step.parts.append(call)
             if children is not None:
@@ -236,14 +243,14 @@ class Session:
                 returned.reports.append(inner)
 
     def _call(
-        self, run: Record, value: Record, time: int | None
+        self, run: Record, value: Record, time: int | None, executions: dict[str, Record]
     ) -> tuple[Call, list[Record] | None]:
         function = value.get("function")
         inner = function if isinstance(function, dict) else value
         name = text_of(inner.get("name")) or UNKNOWN_TOOL
         raw = inner.get("arguments")
         call = Call(name, text_of(value.get("id")), text_of(raw), started_at=time)
-        execution = execution_of(run, call.id)
+        execution: Record = {} if call.id is None else executions.get(call.id, {})
         timing = execution.get("metrics")
         if isinstance(timing, dict):
             call.started_at = from_seconds(timing.get("start_time")) or time
@@ -268,22 +275,31 @@ class Session:
         self, run: Record, id: str | None, member: str | None, task: str | None, name: str
     ) -> list[Record]:
         """The member's runs that a call started."""
-        waiting = [
-            child
-            for child in self._children.get(text_of(run.get("run_id")) or "", [])
-            if not self._is_started(child)
-        ]
         named = self._runs.get(id or "")
-        if named is not None and any(child is named for child in waiting):
+        if named is not None and any(child is named for child in self._unstarted(run)):
             return [named]
-        same = [c for c in waiting if task is None or (asked_of(c) or task).find(task) >= 0]
         if name.endswith("s"):
-            return same
-        for group in (same, waiting):
-            for child in group:
-                if member is None or member in names_of(child):
+            return [child for child in self._unstarted(run) if _is_given(child, task)]
+        # The member's first run for the task, else its first one.
+        of_member: Record | None = None
+        for child in self._unstarted(run):
+            if member is None or member in names_of(child):
+                if _is_given(child, task):
                     return [child]
-        return []
+                if of_member is None:
+                    of_member = child
+        return [] if of_member is None else [of_member]
+
+    def _unstarted(self, run: Record) -> Iterator[Record]:
+        """The runs that a run started and that were not come upon yet, in order."""
+        waiting = self._waiting.get(text_of(run.get("run_id")) or "")
+        if waiting is None:
+            return
+        while waiting and self._is_started(waiting[0]):
+            waiting.popleft()
+        for child in waiting:
+            if not self._is_started(child):
+                yield child
 
     def _is_started(self, run: Record) -> bool:
         return id(run) in self._started
@@ -340,3 +356,8 @@ class Session:
             if isinstance(item, Step)
             for part in item.parts
         )
+
+
+def _is_given(run: Record, task: str | None) -> bool:
+    """Whether a run may be the one that a task was given to: what it was asked holds it."""
+    return task is None or task in (asked_of(run) or task)
