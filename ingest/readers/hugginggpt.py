@@ -148,12 +148,12 @@ def _tasks(answer: Any) -> tuple[list[Any], str, bool]:
 
 
 def _fill(builder: GraphBuilder, tasks: list[Any], request: str | None, record: str) -> None:
-    name = short_name(request or "") or record
-    builder.name = name
+    title = short_name(request or "") or record
+    builder.name = title
+    if len(title) > _TASK_LENGTH:
+        title = short_name(request or "", _TASK_LENGTH) or record
     builder.set_task(
-        name
-        if len(name) <= _TASK_LENGTH
-        else short_name(request or "", _TASK_LENGTH) or record,
+        title,
         description=request,
         dataset=DATASET,
     )
