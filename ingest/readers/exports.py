@@ -10,7 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -19,6 +19,7 @@ from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.schema import LABELS_BY_NAME, RELATIONS_BY_KEY
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.export_graphs import checked_graphs, guarded
+from ingest.readers.export_links import node_links
 from ingest.readers.sample_json import first_value
 from ingest.readers.table_rows import PARQUET
 
@@ -56,6 +57,13 @@ def _graphs_of(
     yield from checked_graphs(graphs, marks, context, uri)
 
 
+def _directed(made: Any) -> "networkx.MultiDiGraph[str]":
+    """A graph of networkx as the one kind that is read; a copy only where it is another."""
+    import networkx
+
+    return made if type(made) is networkx.MultiDiGraph else networkx.MultiDiGraph(made)
+
+
 class ExportJsonReader:
     """Node-link JSON of networkx, as ``masgraph export out.json`` writes it."""
 
@@ -86,15 +94,18 @@ class ExportJsonReader:
         what = "node-link JSON"
 
         def make() -> "networkx.MultiDiGraph[str]":
-            import networkx
-
             value = _DECODER.decode(file.data())
             if not isinstance(value, dict) or "nodes" not in value or "edges" not in value:
                 raise InputError(f"it is no {what} of masgraph: it has no nodes and edges")
+            links = node_links(value)
+            if links is not None:
+                return cast("networkx.MultiDiGraph[str]", links)
+            import networkx
+
             made: Any = networkx.node_link_graph(
                 value, directed=True, multigraph=True, edges="edges"
             )
-            return networkx.MultiDiGraph(made)
+            return _directed(made)
 
         yield from _graphs_of(guarded(make, what, file.uri), context, what, file.uri)
 
@@ -163,8 +174,7 @@ class ExportGraphMLReader(_XmlReader):
     def _parsed(self, stream: io.BytesIO) -> "networkx.MultiDiGraph[str]":
         import networkx
 
-        made: Any = networkx.read_graphml(stream, force_multigraph=True)
-        return networkx.MultiDiGraph(made)
+        return _directed(networkx.read_graphml(stream, force_multigraph=True))
 
 
 class ExportGexfReader(_XmlReader):
@@ -178,7 +188,7 @@ class ExportGexfReader(_XmlReader):
     def _parsed(self, stream: io.BytesIO) -> "networkx.MultiDiGraph[str]":
         import networkx
 
-        return networkx.MultiDiGraph(networkx.read_gexf(stream))
+        return _directed(networkx.read_gexf(stream))
 
 
 class ExportParquetReader:
