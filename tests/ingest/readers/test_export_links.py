@@ -28,7 +28,7 @@ ends = {"source": ids, "target": ids}
 edges = st.lists(
     merged(attributes, st.fixed_dictionaries(ends, optional={"key": ids})), max_size=6
 )
-plain_nodes = st.permutations(["a", "b", "c"]).map(lambda all: [{"id": one} for one in all])
+plain_nodes = st.permutations(["a", "b", "c"]).map(lambda found: [{"id": one} for one in found])
 plain_edges = st.lists(
     st.fixed_dictionaries({"source": names, "target": names, "key": st.sampled_from("kl")}),
     max_size=6,
