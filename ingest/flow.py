@@ -14,6 +14,22 @@ from graphstore.builder import GraphBuilder
 from graphstore.model import Basis
 
 
+class EverybodyElse(dict[int | None, tuple[int, ...]]):
+    """Who gets a message in a group chat, by the position of its speaker, None for nobody.
+
+    Args:
+        agents: Positions of all who are in the chat.
+    """
+
+    def __init__(self, agents: Iterable[int]) -> None:
+        super().__init__()
+        self._agents = tuple(agents)
+
+    def __missing__(self, speaker: int | None) -> tuple[int, ...]:
+        others = self[speaker] = tuple([one for one in self._agents if one != speaker])
+        return others
+
+
 class FlowTracker:
     """Makes the edges of a run, action by action, in the order of the trace.
 

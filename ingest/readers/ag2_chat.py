@@ -12,7 +12,7 @@ it, with the arguments that were asked for. The framework leaves out the name of
 asks; in a chat of two it is the one who did not speak last, else nobody.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -21,9 +21,9 @@ from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
 from graphstore.identity import canonical_json
 from graphstore.model import Attributes, Basis, CollaborationGraph, GraphKind, Outcome
-from ingest.flow import FlowTracker
+from ingest.flow import EverybodyElse, FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.decoding import REPAIRED, decode_file, first_character, text_of
+from ingest.readers.decoding import REPAIRED, decode_bytes, first_character, text_of
 from ingest.readers.naming import set_task_from_text
 from ingest.readers.openai_calls import UNKNOWN_TOOL, ChatCall, calls_of, text_of_content
 from ingest.readers.sample_json import first_value, may_have_key
@@ -83,10 +83,11 @@ class Ag2ChatReader:
         Raises:
             InputError: The file is not JSON, or holds no messages.
         """
-        value, repaired = decode_file(file, _DECODER)
+        data = file.data()
+        value, repaired = decode_bytes(data, _DECODER, file.uri)
         if not isinstance(value, list) or not any(_is_result(item) for item in value):
             result: Record = value if isinstance(value, dict) else {"chat_history": value}
-            builder = context.builder(self, file, file.data())
+            builder = context.builder(self, file, data)
             if repaired:
                 builder.warn(REPAIRED)
             yield self._run(builder, result, file.uri)
@@ -132,18 +133,18 @@ class _History:
         self._flow = FlowTracker(builder)
         self._agents: dict[str, int] = {}
         self._waiting: list[ChatCall] = []
-        for message in messages:
-            name = _name(message)
-            if name is not None and name not in self._agents:
+        self._speakers = [_name(message) for message in messages]
+        for name in dict.fromkeys(self._speakers):
+            if name is not None:
                 role = builder.role_of(name)
                 self._agents[name] = builder.new_agent(
                     name, role=role, kind="human" if role == "human" else "agent"
                 )
+        self._others = EverybodyElse(self._agents.values())
 
     def add(self) -> None:
         last: str | None = None
-        for message in self._messages:
-            name = _name(message)
+        for message, name in zip(self._messages, self._speakers, strict=True):
             attributes = _attributes(message)
             if name is None:
                 name = self._other(last)
@@ -156,16 +157,15 @@ class _History:
                     attributes["speaker_is_inferred"] = True
             last = name
             agent = None if name is None else self._agents[name]
-            others = [other for other in self._agents.values() if other != agent]
+            others = self._others[agent]
             responses = _responses(message)
             if responses:
                 self._answer(responses, agent, others, attributes)
                 continue
-            calls = calls_of(message)
-            self._waiting += calls
-            if calls:
-                attributes["calls"] = [call.name for call in calls]
             content = text_of_content(message.get("content"))
+            if calls := calls_of(message):
+                self._waiting += calls
+                attributes["calls"] = [call.name for call in calls]
             guessed = "speaker_is_inferred" in attributes
             node = self._builder.add(
                 "agent_message",
@@ -192,7 +192,7 @@ class _History:
         self,
         responses: list[Record],
         agent: int | None,
-        others: list[int],
+        others: Sequence[int],
         attributes: Attributes,
     ) -> None:
         """The executor's message: a node for each call that it ran."""
@@ -250,13 +250,14 @@ def _responses(message: Record) -> list[Record]:
 
 
 def _attributes(message: Record) -> Attributes:
-    kept: Attributes = {
-        key: value
-        for key, value in message.items()
-        if key not in _KNOWN and value not in (None, "", [], {})
-    }
-    if isinstance(message.get("role"), str):
-        kept["chat_role"] = message["role"]
+    kept: Attributes = {}
+    if not _KNOWN.issuperset(message):
+        for key, value in message.items():
+            if key not in _KNOWN and value not in (None, "", [], {}):
+                kept[key] = value
+    role = message.get("role")
+    if isinstance(role, str):
+        kept["chat_role"] = role
     return kept
 
 

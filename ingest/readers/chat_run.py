@@ -190,6 +190,8 @@ def _paired(
 
 
 def _attributes(record: Record) -> Attributes:
+    if _KNOWN.issuperset(record):
+        return {}
     return {
         key: value
         for key, value in record.items()

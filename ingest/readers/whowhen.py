@@ -31,7 +31,7 @@ from typing import Any
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
 from graphstore.model import Attributes, CollaborationGraph, GraphKind
-from ingest.flow import FlowTracker
+from ingest.flow import EverybodyElse, FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import first_character, has_key, text_of
 from ingest.readers.whowhen_log import (
@@ -223,21 +223,19 @@ def _chat_agents(log: Log, builder: GraphBuilder, context: ReadContext) -> dict[
 def _add_chat(log: Log, agents: dict[str, int], builder: GraphBuilder) -> None:
     """Adds the entries of a group chat: each is delivered to everybody else."""
     flow = FlowTracker(builder)
-    everybody = tuple(agents.values())
-    others = {agent: tuple(a for a in everybody if a != agent) for agent in everybody}
+    others = EverybodyElse(agents.values())
     for position, entry in enumerate(log.history):
         name = entry.name
         content = text_of(entry.content)
         role = entry.role
         agent: int | None = None
-        recipients = everybody
         is_tool = False
         if is_name(name):
             agent = agents[name]
-            recipients = others[agent]
             is_tool = agent_kind(name) == "tool"
         else:
             builder.warn(f"entry {position} of the history names no speaker")
+        recipients = others[agent]
         node = builder.add(
             "tool_call" if is_tool else "agent_message",
             "unknown speaker" if agent is None else name,

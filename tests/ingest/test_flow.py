@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphstore.builder import GraphBuilder
-from ingest.flow import FlowTracker
+from ingest.flow import EverybodyElse, FlowTracker
 
 
 def make(*agents):
@@ -133,3 +133,9 @@ def test_a_later_delivery_waits_like_any_other():
     assert flow.waiting(1) == (said,)
     act(builder, flow, 1)
     assert edges(builder) == [(0, 1, "inferred")]
+
+
+def test_in_a_group_chat_everybody_but_the_speaker_is_told():
+    others = EverybodyElse([0, 2, 3])
+    assert others[2] == others[2] == (0, 3)
+    assert others[None] == others[1] == (0, 2, 3)
