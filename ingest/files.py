@@ -209,6 +209,11 @@ class LocalFile:
             while block := stream.read(_BLOCK):
                 yield block
 
+    @property
+    def kept_bytes(self) -> int:
+        """How much of the content is kept in memory."""
+        return len(self._head or b"")
+
     def release(self) -> None:
         """Forgets what was kept of the content; the file can still be read again."""
         self._head = None

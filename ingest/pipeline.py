@@ -39,6 +39,10 @@ HOPELESS_RECORDS = 100_000
 """A file of which so many records are rejected before one is read is not read further: the
 reasons alone would fill the memory."""
 
+WAITING_BYTES = 32 << 20
+"""So much content of files that may have to be joined is kept until all files were looked at;
+what is more is read again."""
+
 ContentChoice = Literal["redact", "keep", "drop"]
 
 
@@ -282,6 +286,8 @@ class _Job:
     _files_done: int = 0
     _bytes_done: int = 0
     _bytes_total: int | None = None
+    _waiting: set[LocalFile] = field(default_factory=set)
+    _waiting_bytes: int = 0
 
     def __post_init__(self) -> None:
         self.registry = self.options.registry or default_registry()
@@ -311,7 +317,7 @@ class _Job:
                 self._done([file])
             elif hasattr(reader, "join_keys"):
                 waiting.setdefault(reader.format, (reader, []))[1].append(file)
-                file.release()
+                self._wait(file)
             else:
                 yield from self._unit(reader, [file])
         for reader, files in waiting.values():
@@ -328,7 +334,18 @@ class _Job:
         except Exception:
             return frozenset()
         finally:
+            self._wait(file)
+
+    def _wait(self, file: LocalFile) -> None:
+        """Keeps the content of a file that waits for others, if it is little in all."""
+        size = file.kept_bytes
+        if file in self._waiting or size == 0:
+            return
+        if self._waiting_bytes + size > WAITING_BYTES:
             file.release()
+            return
+        self._waiting.add(file)
+        self._waiting_bytes += size
 
     def _unit(self, reader: Reader, files: list[LocalFile]) -> Iterator[Item]:
         joining = len(files) > 1
@@ -377,6 +394,7 @@ class _Job:
                 self._bytes_done += file.size or 0
             self._files_done += 1
             file.release()
+            self._waiting.discard(file)
         self._tell(files, finished=True)
 
     def _tell(self, files: Sequence[LocalFile], *, finished: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -15,6 +16,10 @@ from ingest.reader import Reader, Rejection
 MAX_DEPTH = 100
 """How deep maps and lists may be nested in attributes: what is deeper cannot be relied on to
 come back from every store."""
+
+
+_ATTRIBUTES_OF = attrgetter("attributes")
+_FLAT = frozenset({str, int, float, bool, type(None)})
 
 
 def rejections(
@@ -54,11 +59,11 @@ def checked(
     """A graph as it is, or a rejection where its attributes are nested too deeply."""
     if isinstance(item, Rejection):
         return item
-    attributes = [item.attributes, *(agent.attributes for agent in item.agents)]
-    attributes += [node.attributes for node in item.nodes if node.attributes]
+    units = item.organization.units if item.organization is not None else ()
+    holders = chain((item,), item.agents, item.nodes, units)
+    attributes = list(filter(None, map(_ATTRIBUTES_OF, holders)))
     if item.organization is not None:
         attributes += [item.organization.state, item.organization.policy]
-        attributes += [unit.attributes for unit in item.organization.units]
     if _too_deep(attributes):
         return Rejection(
             item.source.uri,
@@ -73,13 +78,11 @@ def _too_deep(attributes: list[dict[str, Any]]) -> bool:
     maps: list[dict[str, Any]] = attributes
     lists: list[list[Any]] = []
     for _ in range(MAX_DEPTH):
-        inside = [
-            part
-            for part in chain(chain.from_iterable(map(dict.values, maps)), *lists)
-            if isinstance(part, dict | list)
-        ]
-        if not inside:
+        inside = [*chain.from_iterable(map(dict.values, maps)), *chain.from_iterable(lists)]
+        if _FLAT.issuperset(map(type, inside)):
             return False
         maps = [part for part in inside if isinstance(part, dict)]
         lists = [part for part in inside if isinstance(part, list)]
+        if not maps and not lists:
+            return False
     return True

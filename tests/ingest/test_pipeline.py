@@ -2,6 +2,7 @@ import gzip
 import io
 import json
 import tracemalloc
+from collections import Counter
 
 import pytest
 
@@ -9,6 +10,7 @@ from graphstore.errors import InputError, NotFoundError, StoreError
 from graphstore.model import CollaborationGraph
 from graphstore.store import open_store
 from ingest import pipeline
+from ingest.files import LocalFile
 from ingest.pipeline import Progress, ReadOptions, ingest, read
 from ingest.reader import Capabilities, Rejection
 from ingest.registry import BUILT_IN, Registry
@@ -451,6 +453,28 @@ def test_files_that_share_a_key_are_read_as_one(tmp_path, options):
     assert (report.files, report.read, report.runs) == (5, 5, 3)
     records = [item.source.record for item in read(f"{tmp_path}/*.x", options=options)]
     assert records == ["z", "a b d", "c"]
+
+
+@pytest.mark.parametrize("room", [1_000, 8, 0])
+def test_files_that_wait_for_others_are_read_once_if_they_are_small(
+    tmp_path, options, monkeypatch, room
+):
+    reads = Counter()
+    load = LocalFile._load
+
+    def counted(file):
+        reads[file.uri.removesuffix(".x")[-1]] += 1
+        load(file)
+
+    monkeypatch.setattr(LocalFile, "_load", counted)
+    monkeypatch.setattr(pipeline, "WAITING_BYTES", room)
+    for name, text in {"1": "join a", "2": "join a", "3": "join a"}.items():
+        (tmp_path / f"{name}.x").write_text(text)
+    (graph,) = read(f"{tmp_path}/*.x", options=options)
+    assert graph.source.record == "a"
+    # Looked at, asked for its keys, read: each time anew only where there is no room.
+    assert reads["1"] == (1 if room else 3)
+    assert reads["3"] == (1 if room == 1_000 else 3)
 
 
 def test_a_bad_file_of_a_joined_group_is_named(tmp_path, options):
