@@ -1,21 +1,20 @@
 """The default store: one file, no server."""
 
-import math
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import kglite
 
 from graphstore import embedded_files, identity, operations, statements
 from graphstore.embedded_client import QueryWorker
 from graphstore.embedded_worker import answer
-from graphstore.errors import NotFoundError, StoreError, UsageError
+from graphstore.errors import StoreError
 from graphstore.guard import checked
-from graphstore.model import CollaborationGraph, GraphKind
+from graphstore.model import CollaborationGraph
 from graphstore.rows import (
     DEFAULT_ROW_LIMIT,
     DEFAULT_TIMEOUT,
@@ -25,6 +24,7 @@ from graphstore.rows import (
     WriteReport,
 )
 from graphstore.schema import LABELS, RELATIONS
+from graphstore.store_base import StoreBase, check_limits
 
 CHECKPOINT_BYTES = 128 * 1024 * 1024
 """The smallest log that is folded into the file in the middle of a long write.
@@ -36,7 +36,7 @@ as the file: the cost of all checkpoints stays in proportion to what is written.
 _Result = TypeVar("_Result")
 
 
-class EmbeddedStore:
+class EmbeddedStore(StoreBase):
     """A store in one file, with one writer at a time and any number of readers.
 
     A handle for writing sees every commit. A read-only one sees the last checkpoint and
@@ -106,37 +106,6 @@ class EmbeddedStore:
             sentences.update(dict.fromkeys(said))
         return WriteReport(tuple(changes), tuple(sentences))
 
-    def read(self, graph_id: str) -> CollaborationGraph:
-        """The graph that was written, every field.
-
-        Raises:
-            NotFoundError: No graph has that id.
-        """
-        found = self._reading(lambda run: operations.read_graphs(run, [graph_id]))
-        if not found:
-            raise NotFoundError(f"no graph has the id {graph_id!r} in {self._path}")
-        return found[0]
-
-    def graphs(
-        self,
-        *,
-        kind: GraphKind | None = None,
-        dataset: str | None = None,
-        method: str | None = None,
-        task: str | None = None,
-        ids: Sequence[str] | None = None,
-    ) -> Iterator[CollaborationGraph]:
-        """Streams graphs in the order of their ids; see :class:`GraphStore`."""
-        groups = self._reading(
-            lambda run: list(
-                operations.select_ids(
-                    run, kind=kind, dataset=dataset, method=method, task=task, ids=ids
-                )
-            )
-        )
-        for group in groups:
-            yield from self._reading_group(group)
-
     def delete(self, graph_ids: Sequence[str]) -> int:
         """Removes graphs with all that belongs to them alone; tells how many there were."""
         self._writable()
@@ -171,10 +140,7 @@ class EmbeddedStore:
             QueryError: It would write, read a file, cannot be run, or needs too much memory.
             QueryTimeoutError: It ran into its time limit.
         """
-        if not (timeout > 0 and math.isfinite(timeout)):
-            raise UsageError(f"a time limit is a number of seconds above 0, not {timeout}")
-        if row_limit < 0:
-            raise UsageError(f"a row limit is 0 or more, not {row_limit}")
+        check_limits(timeout, row_limit)
         text = checked(cypher)
         if self._worker is not None:
             try:
@@ -193,10 +159,6 @@ class EmbeddedStore:
         """
         self._writable()
         self._changing(lambda run: operations.write_results(run, rows, replace))
-
-    def counts(self) -> dict[str, int]:
-        """Number of nodes of each label and of relations of each type that occur."""
-        return self._reading(operations.count_all)
 
     def checkpoint(self) -> None:
         """Folds the log into the file, so that readers see what was written."""
@@ -225,12 +187,6 @@ class EmbeddedStore:
                 graph, self._graph = self._graph, None
                 if not self._read_only:
                     embedded_files.release(graph)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def _open(self) -> None:
         # With them comes pandas, which readers have no use for.
@@ -297,9 +253,6 @@ class EmbeddedStore:
     def _reading(self, work: Callable[[operations.Runner], _Result]) -> _Result:
         with self._current() as graph, embedded_files.translated(self._path):
             return work(_runner(graph))
-
-    def _reading_group(self, ids: list[str]) -> list[CollaborationGraph]:
-        return self._reading(lambda run: operations.read_graphs(run, ids))
 
     def _changing(self, work: Callable[[operations.Runner], _Result]) -> _Result:
         with self._lock:

@@ -2,11 +2,10 @@
 
 import contextlib
 import logging
-import math
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import neo4j
@@ -14,14 +13,13 @@ import neo4j.exceptions
 
 from graphstore import operations, statements
 from graphstore.errors import (
-    NotFoundError,
     QueryError,
     StoreDamagedError,
     StoreError,
     UsageError,
 )
 from graphstore.guard import checked
-from graphstore.model import CollaborationGraph, GraphKind
+from graphstore.model import CollaborationGraph
 from graphstore.neo4j_errors import (
     FAILURES,
     is_lack_of_memory,
@@ -40,6 +38,7 @@ from graphstore.rows import (
     WriteReport,
 )
 from graphstore.schema import LABELS
+from graphstore.store_base import StoreBase, check_limits
 
 BATCH_NODES = 20_000
 """Nodes that share a transaction: a server's default heap holds them several times over."""
@@ -60,7 +59,7 @@ class _TooLargeError(Exception):
     """The server has not enough memory for a transaction."""
 
 
-class Neo4jStore:
+class Neo4jStore(StoreBase):
     """Keeps graphs in Neo4j 5 or newer.
 
     Args:
@@ -141,36 +140,6 @@ class Neo4jStore:
                 warnings.update(dict.fromkeys(said))
         return WriteReport(tuple(changes), tuple(warnings))
 
-    def read(self, graph_id: str) -> CollaborationGraph:
-        """The graph that was written, every field.
-
-        Raises:
-            NotFoundError: No graph has that id.
-        """
-        for graph in self._read_graphs([graph_id]):
-            return graph
-        raise NotFoundError(f"no graph has the id {graph_id!r} in {self._url}")
-
-    def graphs(
-        self,
-        *,
-        kind: GraphKind | None = None,
-        dataset: str | None = None,
-        method: str | None = None,
-        task: str | None = None,
-        ids: Sequence[str] | None = None,
-    ) -> Iterator[CollaborationGraph]:
-        """Streams graphs in the order of their ids; see :class:`GraphStore`."""
-        groups = self._read(
-            lambda run: list(
-                operations.select_ids(
-                    run, kind=kind, dataset=dataset, method=method, task=task, ids=ids
-                )
-            )
-        )
-        for group in groups:
-            yield from self._read_graphs(group)
-
     def delete(self, graph_ids: Sequence[str]) -> int:
         """Removes graphs with all that belongs to them alone; tells how many there were."""
         self._need_writable()
@@ -194,10 +163,7 @@ class Neo4jStore:
             QueryError: It would write, read a file, or cannot be run.
             QueryTimeoutError: It ran into its time limit.
         """
-        if not (timeout > 0 and math.isfinite(timeout)):
-            raise UsageError(f"a time limit is a number of seconds above 0, not {timeout}")
-        if row_limit < 0:
-            raise UsageError(f"a row limit is 0 or more, not {row_limit}")
+        check_limits(timeout, row_limit)
         text = checked(cypher)
         try:
             with self._session(
@@ -242,10 +208,6 @@ class Neo4jStore:
                 "transaction: raise dbms.memory.transaction.total.max or its heap"
             ) from error
 
-    def counts(self) -> dict[str, int]:
-        """Number of nodes of each label and of relations of each type that occur."""
-        return self._read(operations.count_all)
-
     def checkpoint(self) -> None:
         """Does nothing: what a server has committed is visible to every reader."""
 
@@ -255,12 +217,6 @@ class Neo4jStore:
             self._closed = True
             with contextlib.suppress(*FAILURES):
                 self._driver.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def _check_server(self) -> None:
         """Connects, logs in, and looks at the server's own name and version."""
@@ -369,18 +325,18 @@ class Neo4jStore:
                 time.sleep(pause)
                 pause = min(2 * pause, 2.0)
 
-    def _read(self, work: Callable[[operations.Runner], _Answer]) -> _Answer:
+    def _reading(self, work: Callable[[operations.Runner], _Answer]) -> _Answer:
         with self._translated(), self._session(neo4j.READ_ACCESS) as session:
             return session.execute_read(lambda transaction: work(_runner(transaction)))
 
-    def _read_graphs(self, ids: list[str]) -> list[CollaborationGraph]:
+    def _reading_group(self, ids: list[str]) -> list[CollaborationGraph]:
         # Each statement sees what is committed at its time: a graph that is replaced in
         # between has parts that do not fit, and is whole again a moment later.
         for pause in (0.05, 0.5):
             with contextlib.suppress(StoreDamagedError, KeyError):
-                return self._read(lambda run: operations.read_graphs(run, ids))
+                return self._reading(lambda run: operations.read_graphs(run, ids))
             time.sleep(pause)
-        return self._read(lambda run: operations.read_graphs(run, ids))
+        return self._reading(lambda run: operations.read_graphs(run, ids))
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:

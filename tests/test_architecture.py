@@ -24,6 +24,7 @@ STORES = {
     "graphstore.neo4j",
     "graphstore.statements",
     "graphstore.operations",
+    "graphstore.store_base",
     "graphstore.queries",
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|UNWIND|DETACH DELETE)\s*\(|\bUNWIND \$|\bRETURN \w+\.")
@@ -34,7 +35,7 @@ MAY_HOLD_CYPHER = {
     "embedded_load.py",
     "neo4j.py",
     "statements.py",
-    "dialect.py",  # examples of what only one engine takes
+    "differences.py",  # examples of what only one engine takes
 }
 
 
