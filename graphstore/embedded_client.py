@@ -232,7 +232,8 @@ class QueryWorker:
             return over_time(timeout)
         if status == OUT_OF_MEMORY or "memory allocation of" in said:
             return QueryError(
-                f"the query needed more than {QUERY_MEMORY_BYTES / 1024**3:g} GiB of memory"
+                f"the query needed more than {QUERY_MEMORY_BYTES / 1024**3:g} GiB of memory: "
+                "let it match or collect less"
             )
         return QueryError(f"the engine broke down over the query ({_way_out(status)})")
 

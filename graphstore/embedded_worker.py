@@ -9,6 +9,7 @@ import math
 import os
 import pickle
 import queue
+import re
 import signal
 import sys
 import threading
@@ -36,6 +37,14 @@ OUT_OF_MEMORY = 77
 
 LONGEST = 1e8
 """Seconds, three years: what timers of every system take."""
+
+_CEILING = re.compile(
+    r"Query \w+ \d+ (?P<kind>.+?) while executing (?P<step>.+?), "
+    r"exceeding .+? of (?P<most>\d+)"
+)
+_LONG_LIST = re.compile(
+    r"range\(\) would materialize (?P<length>\d+) items .*exceeding the (?P<most>\d+ \w+)"
+)
 
 # The hints about unknown labels belong to a console; a query's answer is the same.
 kglite.set_query_warning_policy("silent")
@@ -73,11 +82,11 @@ def answer(
         rows = tuple(tuple([plain(row[name]) for name in columns]) for row in view.to_list())
         diagnostics = view.diagnostics or {}
     except kglite.CypherTimeoutError as error:
-        raise over_time(timeout) from error
+        raise _too_much_work(error) or over_time(timeout) from error
     except (OverflowError, RecursionError, TypeError) as error:
         raise bad_parameter(error) from error
     except (kglite.KgError, ValueError) as error:
-        raise QueryError(
+        raise _too_much_work(error) or QueryError(
             f"the query cannot be run: {embedded_files.one_line(error)}"
         ) from error
     return QueryResult(columns, rows, diagnostics.get("total_rows") is not None)
@@ -86,6 +95,27 @@ def answer(
 def over_time(timeout: float) -> QueryTimeoutError:
     """The error of a query that ran longer than ``timeout`` seconds."""
     return QueryTimeoutError(f"the query ran into its time limit of {timeout:g} s")
+
+
+def _too_much_work(error: BaseException) -> QueryError | None:
+    """The error of a query that the engine stopped before it took all memory.
+
+    The engine's own sentences go on with options of its Python functions, which nobody who
+    asks here can set.
+    """
+    said = str(error)
+    if found := _CEILING.search(said):
+        return QueryError(
+            f"the query makes more than {int(found['most']):,} {found['kind']} on its way (in "
+            f"{found['step']}), where the embedded engine stops: let it match or collect less, "
+            "by labels, WHERE, bounded paths or an early LIMIT"
+        )
+    if found := _LONG_LIST.search(said):
+        return QueryError(
+            f"a list of {int(found['length']):,} numbers is longer than the embedded engine "
+            f"makes one ({found['most']}): write a shorter range()"
+        )
+    return None
 
 
 def bad_parameter(error: BaseException) -> QueryError:

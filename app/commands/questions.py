@@ -8,7 +8,7 @@ import typer
 
 from app.commands.options import JsonOption, StoreOption, opened
 from app.output import print_json, print_table, say
-from graphstore.errors import UsageError
+from graphstore.errors import QueryTimeoutError, UsageError
 from graphstore.rows import DEFAULT_ROW_LIMIT, DEFAULT_TIMEOUT
 
 if TYPE_CHECKING:
@@ -77,7 +77,12 @@ def query(
         typer.echo(text)
         return
     with opened(store, read_only=True) as graph_store:
-        result = graph_store.query(text, parameters, timeout=timeout, row_limit=rows)
+        try:
+            result = graph_store.query(text, parameters, timeout=timeout, row_limit=rows)
+        except QueryTimeoutError as error:
+            raise QueryTimeoutError(
+                f"{error}: let it match less, or give it more time with --timeout SECONDS"
+            ) from error
     if out is not None:
         _write(result, out)
         say(f"{len(result.rows):,} rows in {out}")

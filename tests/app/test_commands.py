@@ -131,6 +131,17 @@ def test_query_limits_rows_and_says_so(masgraph, one_run):
     assert "more than" not in exact.err
 
 
+def test_a_query_without_time_is_told_how_to_get_more(masgraph, one_run):
+    masgraph("ingest", one_run)
+    endless = (
+        "WITH range(1, 99999) AS r RETURN reduce(s=0, x IN r | s + size([y IN r | y])) AS n"
+    )
+    done = masgraph("query", "--cypher", endless, "--timeout", 0.1)
+    assert done.code == 2
+    assert "time limit of 0.1 s" in done.err
+    assert "with --timeout SECONDS" in " ".join(done.err.split())
+
+
 def test_query_parameters_of_ones_own_cypher(masgraph, one_run):
     masgraph("ingest", one_run)
     text = "MATCH (n:Action) WHERE n.index >= $from AND n.role = $role RETURN count(n) AS found"

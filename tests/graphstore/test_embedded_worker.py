@@ -10,11 +10,13 @@ import warnings
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
+import kglite
 import pytest
 
 from graphstore import embedded_client, embedded_files
 from graphstore.builder import GraphBuilder
 from graphstore.embedded import EmbeddedStore
+from graphstore.embedded_worker import answer
 from graphstore.errors import (
     QueryError,
     QueryTimeoutError,
@@ -120,13 +122,45 @@ def test_a_limit_that_the_engine_keeps_leaves_the_worker(reader):
     assert worker_of(reader) == first
 
 
+@pytest.mark.parametrize(
+    ("cypher", "sentence"),
+    [
+        (
+            "UNWIND range(1, 200) AS x RETURN size(collect(range(1, 100000))) AS n",
+            r"^the query makes more than 10,000,000 collection items on its way "
+            r"\(in range\(\)\), where the embedded engine stops: let it match",
+        ),
+        (
+            "UNWIND range(1, 1000000000) AS x RETURN sum(x) AS n",
+            r"^a list of 1,000,000,000 numbers is longer than the embedded engine makes one "
+            r"\(256 MiB\)",
+        ),
+    ],
+)
+def test_too_much_work_is_told_without_options_of_the_engine(reader, cypher, sentence):
+    with pytest.raises(QueryError, match=sentence) as caught:
+        reader.query(cypher)
+    assert "_" not in str(caught.value)
+
+
+def test_too_many_rows_are_told_without_options_of_the_engine():
+    graph = kglite.KnowledgeGraph()
+    graph.cypher("UNWIND range(1, 3200) AS x CREATE (:A {id: x})")
+    with pytest.raises(
+        QueryError, match=r"000,000 rows on its way \(in shortestPath\)"
+    ):
+        answer(graph, "MATCH p = shortestPath((a)-[*1..2]-(b)) RETURN count(p)", {}, 9.0, 1)
+
+
 @LINUX
 def test_memory_has_a_limit(reader, monkeypatch):
     # The engine has 1 GiB set aside from its start: less than that is not kept exactly.
     monkeypatch.setattr(embedded_client, "QUERY_MEMORY_BYTES", 256 * 1024**2)
     with pytest.raises(QueryError) as caught:
         reader.query(LARGE, timeout=60)
-    assert str(caught.value) == "the query needed more than 0.25 GiB of memory"
+    assert str(caught.value) == (
+        "the query needed more than 0.25 GiB of memory: let it match or collect less"
+    )
     assert not isinstance(caught.value, QueryTimeoutError)
     monkeypatch.undo()
     assert answers(reader)

@@ -12,7 +12,7 @@ from app.dashboard.page import Page
 from app.dashboard.pages import answers
 from app.dashboard.settings import current
 from app.dashboard.text import counted, one_line
-from graphstore.errors import UsageError
+from graphstore.errors import QueryTimeoutError, UsageError
 from graphstore.queries import SavedQuery, bind, saved_queries, saved_query
 from graphstore.rows import QueryResult
 
@@ -67,7 +67,7 @@ def show(page: Page) -> None:
 
         memory = f" It may take {QUERY_MEMORY_BYTES / 2**30:g} GiB of memory."
     page.soft(
-        f"A query ends after {settings.console_seconds:g} seconds and gives at most "
+        f"A query ends after {_seconds(settings.console_seconds)} and gives at most "
         f"{settings.console_rows:,} rows.{memory} It cannot write or read files, and calls "
         "only the procedures that describe the data, as db.labels()."
     )
@@ -171,17 +171,27 @@ def _ask(question: Question) -> None:
     settings = current()
     st.session_state.pop(ANSWER, None)
     began = time.monotonic()
-    result = connection.console_connection().query(
-        question.cypher,
-        question.parameters,
-        timeout=settings.console_seconds,
-        row_limit=settings.console_rows,
-    )
+    try:
+        result = connection.console_connection().query(
+            question.cypher,
+            question.parameters,
+            timeout=settings.console_seconds,
+            row_limit=settings.console_rows,
+        )
+    except QueryTimeoutError as error:
+        raise QueryTimeoutError(
+            f"{error}: let it match less; masgraph app --timeout SECONDS starts a dashboard "
+            "that gives more time"
+        ) from error
     answered = Answered(question, result, time.monotonic() - began)
     st.session_state[ANSWER] = answered
     history: list[Answered] = st.session_state.setdefault(ASKED, [])
     history.insert(0, answered)
     del history[HISTORY:]
+
+
+def _seconds(limit: float) -> str:
+    return "1 second" if limit == 1 else f"{limit:g} seconds"
 
 
 def _show_answer(page: Page, answered: Answered) -> None:

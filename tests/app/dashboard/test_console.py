@@ -86,6 +86,13 @@ def test_a_query_that_would_run_on_ends_at_its_limit(opened, full):
     shown.test.button[0].click().run()
     assert time.monotonic() - began < 20
     assert any("time limit of 0.5 s" in words for words in shown.kinds("error"))
+    assert any("masgraph app --timeout" in words for words in shown.kinds("error"))
+
+
+def test_a_limit_of_one_second_is_one_second(opened, full):
+    settings.configure(settings.Settings(store=full.url, console_seconds=1))
+    shown = open_page("cypher", cypher="RETURN 1 AS x")
+    assert any("ends after 1 second and" in body for body in shown.html)
 
 
 def test_a_long_query_holds_up_no_page(opened, full):
