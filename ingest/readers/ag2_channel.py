@@ -14,6 +14,7 @@ opened the channel and still answer the packet that came before it.
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -259,9 +260,10 @@ class _Channel:
 
 def _values(file: TraceFile) -> Iterator[tuple[str, Any]]:
     """Each envelope with its place; a line that is no JSON is its own error."""
-    first = next(file.lines(), None)
+    lines = file.lines()
+    first = next(lines, None)
     if first is not None and not first[1].startswith(b"["):
-        for number, line in file.lines():
+        for number, line in chain([first], lines):
             try:
                 value, _ = decode_bytes(line, _DECODER, file.uri, first_line=number)
             except InputError as error:

@@ -45,6 +45,8 @@ from ingest.readers.decoding import (
 from ingest.readers.puppeteer_meta import RECORD, UNIT, MetaLog, named_agent
 
 _TOOLS = frozenset({"run_python", "search_arxiv", "search_bing", "access_website", "read_file"})
+_READ = frozenset({"agent", "action", "result", "success"})
+_STATUSES: dict[str, Status] = {"success": "ok", "fail": "error", "failure": "error"}
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 _OTHER_LOGS = (
     (
@@ -187,33 +189,37 @@ def _fill_path(steps: list[Any], builder: GraphBuilder) -> None:
         raise InputError(
             "none of its entries is a step of a path: a step names its agent and its action"
         )
-    agents = [_agent(step, builder) for step in steps]
+    agents = _agents(steps, builder)
     flow = FlowTracker(builder)
     answer: str | None = None
     counted = 0
-    for position, step in enumerate(steps):
-        agent = agents[position]
-        if agent is None or not isinstance(step, dict):
+    for position, (step, agent) in enumerate(zip(steps, agents, strict=True)):
+        if agent is None:
             builder.warn(f"step {position} names no agent")
         following = agents[position + 1] if position + 1 < len(steps) else None
-        recipients = [] if following is None or following == agent else [following]
-        action = step.get("action") if isinstance(step, dict) else None
-        result = step.get("result") if isinstance(step, dict) else None
+        recipients = () if following is None or following == agent else (following,)
+        said = step if isinstance(step, dict) else {"result": step}
+        action, result = said.get("action"), said.get("result")
+        found = None
+        content = result
+        if isinstance(result, dict) and said is step:
+            found = text_of(result.get("answer"))
+            content = result.get("step_data")
         name = action.get("action") if isinstance(action, dict) else action
-        found = text_of(result.get("answer")) if isinstance(result, dict) else None
-        content = text_of(result.get("step_data") if isinstance(result, dict) else result)
+        tool = name if isinstance(name, str) and name in _TOOLS else None
+        kind: NodeKind = "decision" if name == "terminate" else "agent_message"
         node = builder.add(
-            _kind(name),
-            name if isinstance(name, str) and name in _TOOLS else _label(agent, builder),
+            kind if tool is None else "tool_call",
+            tool or _label(agent, builder),
             agent=agent,
             recipients=recipients,
             delivery="inferred",
-            content=text_of(step) if not isinstance(step, dict) else content,
-            status=_status(step.get("success")) if isinstance(step, dict) else None,
-            attributes=_attributes(step) if isinstance(step, dict) else None,
+            content=text_of(content),
+            status=_status(said.get("success")),
+            attributes=_attributes(step) if said is step else None,
         )
         flow.act(node, agent, recipients=recipients, basis="inferred")
-        counted += _count(step)
+        counted += _count(said.get("tokens"))
         if found is not None and found != answer:
             builder.propose(UNIT, "final", agent=agent, node=node, value=found)
             answer = found
@@ -231,32 +237,36 @@ def _is_step(step: Any) -> bool:
     return "action" in step or isinstance(step.get("result"), dict)
 
 
-def _agent(step: Any, builder: GraphBuilder) -> int | None:
-    name = step.get("agent") if isinstance(step, dict) else None
-    return named_agent(name, builder) if isinstance(name, str) and name.strip() else None
+def _agents(steps: list[Any], builder: GraphBuilder) -> list[int | None]:
+    """Who made each step, None where it names nobody."""
+    known: dict[str, int] = {}
+    found: list[int | None] = []
+    for step in steps:
+        name = step.get("agent") if isinstance(step, dict) else None
+        if not isinstance(name, str) or not name.strip():
+            found.append(None)
+            continue
+        if name not in known:
+            known[name] = named_agent(name, builder)
+        found.append(known[name])
+    return found
 
 
 def _label(agent: int | None, builder: GraphBuilder) -> str:
     return "unknown agent" if agent is None else builder.agent_name(agent)
 
 
-def _kind(action: Any) -> NodeKind:
-    if action == "terminate":
-        return "decision"
-    return "tool_call" if isinstance(action, str) and action in _TOOLS else "agent_message"
-
-
 def _status(success: Any) -> Status | None:
     if isinstance(success, str):
-        return {"success": "ok", "fail": "error", "failure": "error"}.get(success.casefold())  # type: ignore[return-value]
-    return {True: "ok", False: "error"}.get(success) if isinstance(success, bool) else None  # type: ignore[return-value]
+        return _STATUSES.get(success.casefold())
+    if isinstance(success, bool):
+        return "ok" if success else "error"
+    return None
 
 
 def _attributes(step: dict[str, Any]) -> Attributes:
     kept: Attributes = {
-        name: value
-        for name, value in step.items()
-        if name not in ("agent", "action", "result", "success") and value is not None
+        name: value for name, value in step.items() if value is not None and name not in _READ
     }
     action = step.get("action")
     if isinstance(action, dict):
@@ -271,8 +281,7 @@ def _attributes(step: dict[str, Any]) -> Attributes:
     return kept
 
 
-def _count(step: Any) -> int:
-    value = step.get("tokens") if isinstance(step, dict) else None
+def _count(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53:
         return value
     return 0
