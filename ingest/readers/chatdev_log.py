@@ -33,7 +33,8 @@ from graphstore.model import (
 )
 from ingest.flow import FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.chatdev_records import RECORD, Log, Message, local_time, parse, plain_text
+from ingest.readers.chatdev_records import RECORD, Log, Message, parse, plain_text
+from ingest.readers.chatdev_times import local_time
 from ingest.readers.decoding import short_name
 
 _MARKS = re.compile(

@@ -8,15 +8,13 @@ import ast
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import lru_cache
 from typing import Literal
 
 from graphstore.model import Attributes
+from ingest.readers.chatdev_times import date_order
 
-RECORD = re.compile(
-    r"^\[(\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d\d:\d\d)(?:[,.]\d+)? [A-Z]+\] ?", re.MULTILINE
-)
+RECORD = re.compile(r"\[(\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d\d:\d\d)(?:[,.]\d+)? [A-Z]+\] ?")
+"""What a record begins with, at the start of a line."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _TURN = re.compile(
     r"(?P<speaker>[^\n:*]+): \*\*(?P<one>[^\n*]+?)<->(?P<other>[^\n*]+?) on : "
@@ -46,13 +44,14 @@ _TOTAL = re.compile(
 )
 _TASK_PROMPT = re.compile(r"\*\*task_prompt\*\*: (.*?)(?=\n\n\*\*|\Z)", re.DOTALL)
 _PROJECT = re.compile(r"\*\*project_name\*\*: (.*)")
-_NAMESPACE = re.compile(r"\btask=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_LITERAL = r"('[^'\\]*(?:\\.[^'\\]*)*'|\"[^\"\\]*(?:\\.[^\"\\]*)*\")"
+_NAMESPACE = re.compile(rf"\btask={_LITERAL}")
 _CUSTOMER = re.compile(
     r"Here is a new customer's task: (.*?)\.?\nTo complete the task", re.DOTALL
 )
-_OLD_CONTENT = re.compile(r"content=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\)\s*\Z", re.DOTALL)
-_STARTED = re.compile(r"\bStarts(?:\*\*)? \((\d{4})(\d\d)(\d\d)\d{6}\)")
+_OLD_CONTENT = re.compile(rf"content={_LITERAL}\)\s*\Z", re.DOTALL)
 _COMMENTS = re.compile(r"In the #\d+ of total \d+ (?:comments|feedback cycles):\s*")
+
 
 Kind = Literal["turn", "start", "report", "note", "human"]
 
@@ -112,36 +111,20 @@ def parse(text: str) -> Log:
         text: From :func:`plain_text`.
     """
     parser = _Parser(text)
-    starts = list(RECORD.finditer(text))
-    for number, found in enumerate(starts):
-        end = starts[number + 1].start() if number + 1 < len(starts) else len(text)
+    # Searching for the bracket, and looking at what stands before it, is several times
+    # faster than searching for the start of a line.
+    starts = [
+        found
+        for found in RECORD.finditer(text)
+        if found.start() == 0 or text[found.start() - 1] == "\n"
+    ]
+    bounds = [*(found.start() for found in starts), len(text)]
+    for found, end in zip(starts, bounds[1:], strict=True):
         parser.record(found[1], text[found.end() : end])
     log = parser.finished()
     log.records = len(starts)
-    log.date_order = _date_order(text, [found[1] for found in starts])
+    log.date_order = date_order(text, [found[1] for found in starts])
     return log
-
-
-def local_time(text: str, order: str | None) -> str | None:
-    """A log's time in ISO form without a zone, None where the order of its date is unknown.
-
-    Args:
-        text: ``2023-26-07 12:11:45``.
-        order: ``year-day-month`` or ``year-month-day``.
-    """
-    if order is None:
-        return None
-    return _read_as(text, order)
-
-
-@lru_cache(maxsize=1_024)
-def _read_as(text: str, order: str) -> str | None:
-    # Records of one second follow each other, and parsing a date is slow.
-    form = "%Y-%d-%m %H:%M:%S" if order == "year-day-month" else "%Y-%m-%d %H:%M:%S"
-    try:
-        return datetime.strptime(text, form).isoformat()
-    except ValueError:
-        return None
 
 
 class _Parser:
@@ -153,6 +136,7 @@ class _Parser:
         self._user: str | None = None
         self._usages: list[tuple[int, int]] = []
         self._replies: list[Message] = []
+        self._prompts: set[str] = set()
         customer = _CUSTOMER.search(text)
         self._customer = customer[1].strip() if customer else None
 
@@ -264,8 +248,9 @@ class _Parser:
                 self._assistant = name
             else:
                 self._user = name
-            if written := _OLD_CONTENT.search(rest):
-                self.log.prompts.setdefault(name, _literal(written[1]))
+            prompts = self.log.prompts
+            if name not in prompts and (written := _OLD_CONTENT.search(rest)):
+                prompts[name] = _literal(written[1])
             return
         if rest.startswith(" terminated the chat"):
             if self.log.messages:
@@ -314,8 +299,10 @@ class _Parser:
         if text.startswith("["):
             prompt, end, content = text[1:].partition("]\n\n")
             if end:
-                if named := _YOU_ARE.search(prompt):
-                    self.log.prompts.setdefault(named[1].strip(), prompt)
+                if prompt not in self._prompts:
+                    self._prompts.add(prompt)
+                    if named := _YOU_ARE.search(prompt):
+                        self.log.prompts.setdefault(named[1].strip(), prompt)
                 return content.rstrip()
         return text.rstrip()
 
@@ -376,24 +363,3 @@ def _literal(text: str) -> str:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text[1:-1]
     return value if isinstance(value, str) else text[1:-1]
-
-
-def _date_order(text: str, times: list[str]) -> str | None:
-    """Which field of the dates is the month.
-
-    ChatDev writes year-day-month. A day past 12 tells, or the stamp of the first record.
-    """
-    dates = {time.split(" ")[0] for time in times}
-    fields = {tuple(int(part) for part in date.split("-")) for date in dates}
-    middle = any(second > 12 for _, second, _ in fields)
-    last = any(third > 12 for _, _, third in fields)
-    if middle != last:
-        return "year-day-month" if middle else "year-month-day"
-    stamp = _STARTED.search(text)
-    if middle or stamp is None:
-        return None
-    month, day = int(stamp[2]), int(stamp[3])
-    first = tuple(int(part) for part in times[0].split(" ")[0].split("-"))[1:]
-    if month == day or first not in ((month, day), (day, month)):
-        return None
-    return "year-day-month" if first == (day, month) else "year-month-day"
