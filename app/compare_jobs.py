@@ -94,12 +94,19 @@ def runs_or_methods(
         names: Ids of runs, or names of methods.
 
     Raises:
-        NotFoundError: Some are runs, and others are not.
+        NotFoundError: A name is neither, or some are runs and others are not.
         UsageError: More than two runs.
     """
     found = {name: run_named(store, name) for name in dict.fromkeys(names)}
     runs = [run for run in found.values() if run is not None]
     if not runs:
+        unknown = [name for name in found if not _has_runs(store, name)]
+        if unknown:
+            raise NotFoundError(
+                f"neither a run nor a method is called {' or '.join(map(repr, unknown))}: see "
+                "the methods with  masgraph query outcomes-by-method, the runs of a task with  "
+                "masgraph query runs-of-a-task"
+            )
         return None
     if len(runs) < len(found):
         others = [name for name, run in found.items() if run is None]
@@ -113,6 +120,10 @@ def runs_or_methods(
     assert first is not None
     assert second is not None
     return first, second
+
+
+def _has_runs(store: GraphStore, method: str) -> bool:
+    return any(True for _ in store.graphs(kind="run", method=method))
 
 
 def _given(name: str | None) -> tuple[str, ...]:

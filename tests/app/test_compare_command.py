@@ -131,7 +131,10 @@ def test_two_runs_as_a_diff(compared):
     ("arguments", "said"),
     [
         (("team",), "needs two methods"),
-        (("team", "nobody"), "no run of a method 'nobody'"),
+        (("team", "nobody"), "neither a run nor a method is called 'nobody'"),
+        (("r1", "r2"), "neither a run nor a method is called 'r1' or 'r2'"),
+        (("team", "solo", "--reference", "nobody"), "no run of a method 'nobody'"),
+        (("team", "solo", "--dataset", "moon"), "no run of a method 'team'"),
         (("team", "solo", "--metric", "speed"), "no metric 'speed'"),
         (("team", "solo", "--group-by", "moon"), "not grouped by"),
         (("team", "solo", "--confidence", "2"), "confidence"),
