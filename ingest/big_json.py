@@ -36,6 +36,7 @@ _CUT = re.compile(rb'".*|[^"{}\[\],:\s]*+', re.DOTALL)
 _BRACKET = re.compile(
     rb'[^"{}\[\]]*+(?:"(?:[^"\\]++|\\.)*+"[^"{}\[\]]*+)*+([{}\[\]])', re.DOTALL
 )
+_ALONE = re.compile(rb"\s*[{\[][ \t]*\r?\n")
 _OPENING = frozenset((b"{", b"["))
 
 
@@ -77,6 +78,14 @@ def is_large(file: TraceFile, times: int = 1) -> bool:
         if total > bound:
             return True
     return False
+
+
+def is_indented(file: TraceFile) -> bool:
+    """Whether a file begins with a bracket alone on its line.
+
+    Then it is one indented document: its lines are no values, and need not be parted.
+    """
+    return _ALONE.match(file.sample) is not None
 
 
 def _is_short_or_lines(file: TraceFile) -> bool:

@@ -19,6 +19,7 @@ from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
 from graphstore.identity import canonical_json
 from graphstore.model import CollaborationGraph, GraphKind, Outcome
+from ingest.big_json import is_indented
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.adk_events import USER, Record, get, is_event, turns_of
 from ingest.readers.adk_graph import add_turns
@@ -315,9 +316,8 @@ def _is_evaluation(value: Record) -> bool:
 
 def _has_event_lines(file: TraceFile) -> bool:
     """Whether the first of several lines is an event by itself."""
-    start = file.sample.lstrip()
-    if start.startswith((b"{\n", b"{\r\n")):
-        return False  # an indented document
+    if is_indented(file):
+        return False
     lines = file.lines()
     first, second = next(lines, None), next(lines, None)
     if first is None or second is None:

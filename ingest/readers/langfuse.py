@@ -18,10 +18,10 @@ import msgspec
 
 from graphstore.errors import GraphError, InputError
 from graphstore.model import Attributes, CollaborationGraph, GraphKind
-from ingest.big_json import is_large
+from ingest.big_json import is_indented, is_large
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.chat_payload import answer_in, asked_in
-from ingest.readers.decoding import REPAIRED
+from ingest.readers.decoding import REPAIRED, decode_file
 from ingest.readers.json_values import values
 from ingest.readers.langfuse_spans import TYPES, Trace, facts_of_trace
 from ingest.readers.namesakes import warn_of_namesakes
@@ -44,6 +44,7 @@ _MARKS = frozenset(
     {"bookmarked", "environment", "observations", "projectId", "public", "scores", "sessionId"}
 )
 _COSTS = ("totalCost", "calculatedTotalCost", "total_cost")
+_ANY: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
@@ -97,7 +98,7 @@ class LangfuseReader:
         repaired = False
         found = False
         slim = is_large(file)
-        for value, was_repaired in values(file):
+        for value, was_repaired in values(file) if slim else _held_values(file):
             found = True
             repaired = repaired or was_repaired
             _collect(value, traces, slim=slim)
@@ -169,6 +170,16 @@ class LangfuseReader:
 
 
 LANGFUSE = LangfuseReader()
+
+
+def _held_values(file: TraceFile) -> Iterator[tuple[Any, bool]]:
+    """:func:`values` of a file that fits into memory: most are one indented document."""
+    if not is_indented(file):
+        yield from values(file)
+        return
+    value, repaired = decode_file(file, _ANY)
+    for item in value if isinstance(value, list) else [value]:
+        yield item, repaired
 
 
 def _is_trace(value: dict[str, Any]) -> bool:
