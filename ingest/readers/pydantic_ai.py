@@ -13,8 +13,9 @@ conversation is left out: programs write it anew after each run.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
@@ -36,6 +37,7 @@ from ingest.readers.pydantic_ai_history import (
     held_messages,
     is_message,
     longest,
+    said,
 )
 from ingest.readers.sample_json import first_value
 
@@ -129,8 +131,7 @@ class PydanticAIReader:
 PYDANTIC_AI = PydanticAIReader()
 
 
-@dataclass(slots=True)
-class _Tool:
+class _Tool(msgspec.Struct, eq=False):
     name: str
     source: int | None
     arguments: Any = None
@@ -139,7 +140,7 @@ class _Tool:
     started_at: int | None = None
     ended_at: int | None = None
     answered: bool = False
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
 
 
 class _Run:
@@ -164,12 +165,12 @@ class _Run:
         builder = self.builder
         models: set[str] = set()
         for message in self.history.messages:
-            if (said := text_at(message, "instructions")) is not None:
-                self._instruct(said)
+            if (instructions := said(message, "instructions")) is not None:
+                self._instruct(instructions)
             if message["kind"] == "request":
                 self._request(message)
             else:
-                if (model := text_at(message, "model_name")) is not None:
+                if (model := said(message, "model_name")) is not None:
                     models.add(model)
                 self._response(message)
         self._flush()
@@ -181,7 +182,7 @@ class _Run:
         if self.instructions:
             builder.attributes["instructions"] = [short(one) for one in self.instructions]
         for key in ("conversation_id", "run_id"):
-            found = {text_at(message, key) for message in self.history.messages} - {None}
+            found = {said(message, key) for message in self.history.messages} - {None}
             if found:
                 builder.attributes[f"{key}s"] = sorted(str(one) for one in found)
         if self.history.strange:
@@ -209,26 +210,29 @@ class _Run:
 
     def _request(self, message: dict[str, Any]) -> None:
         at = from_iso(message.get("timestamp"))
-        said: list[tuple[str | None, int | None, Attributes]] = []
+        prompts: list[tuple[str | None, int | None, Attributes]] = []
         for part in message["parts"]:
-            kind = text_at(part, "part_kind") or ""
-            when = from_iso(part.get("timestamp")) if isinstance(part, dict) else None
-            if kind == "system-prompt":
-                self._instruct(text_of(part.get("content")) or "")
+            kind = said(part, "part_kind") if isinstance(part, dict) else None
+            if kind is None:
+                self._unknown(part)
+                continue
+            when = from_iso(part.get("timestamp")) or at
+            if kind in _RETURNS:
+                self._return(part, when)
             elif kind == "user-prompt":
                 text, media = _words(part.get("content"))
-                said.append((text, when or at, {"media": media} if media else {}))
-            elif kind in _RETURNS:
-                self._return(part, when or at)
-            elif kind == "retry-prompt" and text_at(part, "tool_name") is not None:
-                self._return(part, when or at, "error")
+                prompts.append((text, when, {"media": media} if media else {}))
+            elif kind == "system-prompt":
+                self._instruct(text_of(part.get("content")) or "")
+            elif kind == "retry-prompt" and said(part, "tool_name") is not None:
+                self._return(part, when, "error")
             elif kind == "retry-prompt":
                 self._flush()
-                self._validation(part, when or at)
+                self._validation(part, when)
             else:
                 self._unknown(part)
         self._flush()
-        for text, when, attributes in said:
+        for text, when, attributes in prompts:
             self.asked = self.asked or text
             user = self._other("user", "human")
             node = self.builder.add(
@@ -269,30 +273,30 @@ class _Run:
         texts: list[str] = []
         attributes: Attributes = {}
         calls: list[_Tool] = []
-        own: list[tuple[dict[str, Any], int | None]] = []
+        own: list[dict[str, Any]] = []
         at = from_iso(message.get("timestamp"))
         for part in message["parts"]:
-            kind = text_at(part, "part_kind") or ""
+            kind = said(part, "part_kind") if isinstance(part, dict) else None
             if kind == "text":
-                if text := text_at(part, "content"):
+                if text := said(part, "content"):
                     texts.append(text)
             elif kind == "thinking":
-                if thought := text_at(part, "content"):
+                if thought := said(part, "content"):
                     attributes.setdefault("thinking", []).append(thought[:KEPT_CHARACTERS])
             elif kind in _CALLS:
-                tool = _Tool(text_at(part, "tool_name") or "tool", None, part.get("args"))
+                tool = _Tool(said(part, "tool_name") or "tool", None, part.get("args"))
                 tool.started_at = at
-                key = text_at(part, "tool_call_id")
+                key = said(part, "tool_call_id")
                 if key is not None:
                     tool.attributes["tool_call_id"] = key
                     self.waiting[key] = tool
                 calls.append(tool)
             elif kind in _RETURNS:
-                own.append((part, at))
+                own.append(part)
             else:
                 self._unknown(part)
         for key in ("model_name", "finish_reason", "provider_response_id", "run_id"):
-            if (value := text_at(message, key)) is not None:
+            if (value := said(message, key)) is not None:
                 attributes[key] = value
         if calls:
             attributes["tool_calls"] = [tool.name for tool in calls]
@@ -319,8 +323,8 @@ class _Run:
         for tool in calls:
             tool.source = node
             self.order.append(tool)
-        for part, when in own:
-            self._return(part, when)
+        for part in own:
+            self._return(part, at)
         if texts:
             self.answer = "\n".join(texts)
         elif calls:
@@ -329,15 +333,15 @@ class _Run:
     def _return(
         self, part: dict[str, Any], at: int | None, status: Status | None = None
     ) -> None:
-        key = text_at(part, "tool_call_id")
+        key = said(part, "tool_call_id")
         tool = self.waiting.get(key) if key is not None else None
         if tool is None or tool.answered:
-            tool = _Tool(text_at(part, "tool_name") or "tool", None)
+            tool = _Tool(said(part, "tool_name") or "tool", None)
             if key is not None:
                 tool.attributes["tool_call_id"] = key
             self.order.append(tool)
         tool.content = text_of(part.get("content"))
-        tool.status = status or _OUTCOMES.get(text_at(part, "outcome") or "")
+        tool.status = status or _OUTCOMES.get(said(part, "outcome") or "")
         tool.ended_at = at
         tool.answered = True
 
@@ -357,6 +361,8 @@ class _Run:
 
     def _flush(self) -> None:
         """Adds the tool calls that were asked for, in order of asking."""
+        if not self.order:
+            return
         for tool in self.order:
             agent = self._tool_agent(tool.name)
             attributes = dict(tool.attributes)

@@ -29,11 +29,16 @@ class History:
 
 def is_message(value: Any) -> bool:
     """Whether a value is a request or a response."""
-    return (
-        isinstance(value, dict)
-        and text_at(value, "kind") in _KINDS
-        and isinstance(value.get("parts"), list)
-    )
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("kind")
+    return isinstance(kind, str) and kind in _KINDS and isinstance(value.get("parts"), list)
+
+
+def said(record: dict[str, Any], key: str) -> str | None:
+    """What a message or part says under a key, where it is a text and not empty."""
+    found = record.get(key)
+    return found if found and isinstance(found, str) else None
 
 
 def begins_message(value: Any) -> bool:
@@ -75,7 +80,7 @@ def longest(histories: list[History]) -> list[History]:
 
 def _conversation(history: History) -> str | None:
     return next(
-        (one for message in history.messages if (one := text_at(message, "conversation_id"))),
+        (one for message in history.messages if (one := said(message, "conversation_id"))),
         None,
     )
 
