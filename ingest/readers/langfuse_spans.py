@@ -13,6 +13,7 @@ from ingest.readers.otlp_attributes import (
     EVALUATOR,
     KEPT_CHARACTERS,
     LLM,
+    OTHER,
     TOOL,
     Facts,
     KeyTable,
@@ -121,38 +122,26 @@ def _read(
     key: str, identity: str, observation: dict[str, Any], trace: Trace, table: KeyTable
 ) -> tuple[Facts, list[Call], bool]:
     """One observation, the calls it asks for, and whether its type says nothing."""
-    metadata = decoded(observation.get("metadata"))
-    metadata = metadata if isinstance(metadata, dict) else {}
-    attributes = decoded(metadata.get("attributes"))
-    resource = decoded(metadata.get("resourceAttributes"))
-    service = text_at(resource, "service.name")
-    if service is not None and service.startswith("unknown_service"):
-        service = None
+    said = decoded(observation.get("metadata"))
+    metadata: dict[str, Any] = said if isinstance(said, dict) else {}
     parent = text_at(observation, "parentObservationId", "parent_observation_id")
-    span = Span(
-        trace_id=identity,
-        span_id=key,
-        parent_span_id=parent,
-        name=text_at(observation, "name"),
-        attributes=_attributes(attributes) if isinstance(attributes, dict) else None,
-    )
-    scope = text_at(decoded(metadata.get("scope")), "name")
-    facts = facts_of(span, identity, service, scope, table)
-    facts.id, facts.parent = key, parent
+    name = text_at(observation, "name")
+    facts = _told(key, identity, parent, name, metadata, table)
     facts.start = from_iso(first(observation, "startTime", "start_time"))
     facts.end = from_iso(first(observation, "endTime", "end_time"))
-    if "langgraph_node" in metadata or "langgraph_checkpoint_ns" in metadata:
-        trace.langgraph = True
-        for kept in ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns"):
-            if kept in metadata:
-                facts.extra[kept] = metadata[kept]
-    facts.agent = (
-        facts.agent
-        or agent_in(metadata)
-        or text_at(metadata, "agent_name", "agentName", "agent")
-    )
-    if (mark := mark_in(metadata)) is not None:
-        trace.marks[key] = mark
+    if metadata:
+        if "langgraph_node" in metadata or "langgraph_checkpoint_ns" in metadata:
+            trace.langgraph = True
+            for kept in ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns"):
+                if kept in metadata:
+                    facts.extra[kept] = metadata[kept]
+        facts.agent = (
+            facts.agent
+            or agent_in(metadata)
+            or text_at(metadata, "agent_name", "agentName", "agent")
+        )
+        if (mark := mark_in(metadata)) is not None:
+            trace.marks[key] = mark
     given = decoded(observation.get("input"))
     put_out = decoded(observation.get("output"))
     kind = text_at(observation, "type") or ""
@@ -181,6 +170,36 @@ def _read(
     if message is not None:
         facts.extra["status_message"] = message[:KEPT_CHARACTERS]
     return facts, calls, category == CHAIN
+
+
+def _told(
+    key: str,
+    identity: str,
+    parent: str | None,
+    name: str | None,
+    metadata: dict[str, Any],
+    table: KeyTable,
+) -> Facts:
+    """An observation as its span told it, by the attributes in its metadata."""
+    service = scope = attributes = None
+    if metadata:
+        attributes = decoded(metadata.get("attributes"))
+        service = text_at(decoded(metadata.get("resourceAttributes")), "service.name")
+        if service is not None and service.startswith("unknown_service"):
+            service = None
+        scope = text_at(decoded(metadata.get("scope")), "name")
+    if not isinstance(attributes, dict):
+        return Facts(identity, key, parent, name or "", None, None, OTHER, None, service, scope)
+    span = Span(
+        trace_id=identity,
+        span_id=key,
+        parent_span_id=parent,
+        name=name,
+        attributes=_attributes(attributes),
+    )
+    facts = facts_of(span, identity, service, scope, table)
+    facts.id, facts.parent = key, parent
+    return facts
 
 
 def _attributes(said: dict[str, Any]) -> list[Attribute]:

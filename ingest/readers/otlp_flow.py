@@ -166,10 +166,14 @@ class _Follower:
         new_visit = visit >= 0 and visit not in self.seen_visits
         self.seen_visits.add(visit)
         fresh = [w for w in state.inbox if w.until is None or w.until > start]
+        edges, end = self.flow.edges, tree.ends[place]
         for waiting in fresh:
-            named = self._edge(waiting.place, place, waiting.basis) or named
+            # What was delivered is no source that the trace names: it may be of any time.
+            if waiting.place < place:
+                edges.setdefault((waiting.place, place), waiting.basis)
+                named = True
             if waiting.until is None:
-                waiting.until = tree.ends[place]
+                waiting.until = end
         state.inbox = fresh
         handed = any(waiting.place in tree.handoffs for waiting in fresh)
         if new_visit and outer < 0 and not handed:

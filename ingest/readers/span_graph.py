@@ -282,8 +282,9 @@ def _add_nodes(
             status=span.status,
             attributes=attributes,
         )
+    edge = builder.edge
     for (source, target), basis in flow.edges.items():
-        builder.edge(nodes[source], nodes[target], basis)
+        edge(nodes[source], nodes[target], basis)
 
 
 def _warn(builder: GraphBuilder, tree: SpanTree, flow: Flow, repeated: int) -> None:
