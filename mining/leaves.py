@@ -4,7 +4,7 @@ Source: MAC-Bench, section 3.2.1 and appendix F.1: a leaf has an objective, inpu
 and accesses, a place in its task's tree, and a place in its task's graph.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -69,12 +69,17 @@ class Leaf:
     @property
     def access_modes(self) -> tuple[AccessMode, ...]:
         """``read``, ``write``, both or neither."""
-        modes: list[AccessMode] = []
-        if self.reads:
-            modes.append("read")
-        if self.writes:
-            modes.append("write")
-        return tuple(modes)
+        return modes_of(self.reads, self.writes)
+
+
+def modes_of(reads: Sized, writes: Sized) -> tuple[AccessMode, ...]:
+    """``read`` where something is read, ``write`` where something is changed."""
+    modes: list[AccessMode] = []
+    if reads:
+        modes.append("read")
+    if writes:
+        modes.append("write")
+    return tuple(modes)
 
 
 def leaves_of(graph: CollaborationGraph, descriptors: Descriptors = "type") -> tuple[Leaf, ...]:

@@ -10,7 +10,7 @@ from graphstore.model import AccessMode, CollaborationGraph, GraphKind, Node
 from graphstore.short_view import TableView, counted
 from mining.distances import DistanceWeights, PositionWeights, distances_to
 from mining.embedders import Embedder
-from mining.leaves import DESCRIPTORS, Descriptors, Leaf, leaves_of
+from mining.leaves import DESCRIPTORS, Descriptors, Leaf, leaves_of, modes_of
 from mining.type_selection import TypeChoice
 
 if TYPE_CHECKING:
@@ -132,12 +132,7 @@ class SubtaskType:
     @property
     def access_modes(self) -> tuple[AccessMode, ...]:
         """Whether resources are read, changed, both or neither."""
-        modes: list[AccessMode] = []
-        if self.reads:
-            modes.append("read")
-        if self.writes:
-            modes.append("write")
-        return tuple(modes)
+        return modes_of(self.reads, self.writes)
 
 
 @dataclass(frozen=True, slots=True)
