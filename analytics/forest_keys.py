@@ -83,13 +83,13 @@ def identity_at(graph: CollaborationGraph, level: Level) -> tuple[str, ...] | No
     return (level, "", "", "", "") if level == "all" else None
 
 
-def checked_levels(levels: Iterable[Level] | None) -> tuple[Level, ...]:
+def checked_levels(levels: Iterable[str] | None) -> tuple[Level, ...]:
     """Levels in the order in which they are tried; all where None.
 
     Raises:
         UsageError: There is no such level.
     """
-    wanted = set(LEVELS if levels is None else levels)
+    wanted = set[str](LEVELS if levels is None else levels)
     unknown = sorted(wanted - set(LEVELS))
     if unknown:
         raise UsageError(f"there is no level {unknown[0]!r}; choose among {', '.join(LEVELS)}")

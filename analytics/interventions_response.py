@@ -216,7 +216,9 @@ def _measured(
         configuration=BootstrapConfiguration(draws=options.draws, seed=options.seed),
     )
     before, after = found.mean_second, found.mean_first
-    known = before is not None and after is not None
+    answered = retained = None
+    if before is not None and after is not None:
+        answered, retained = response(after, before), retention(after, before)
     changes = [
         organization_change(pair.references[0].organization, pair.modified.organization)
         for pair in pairs
@@ -235,8 +237,8 @@ def _measured(
         tasks=len(found.tasks),
         reference=before,
         modified=after,
-        response=response(after, before) if known else None,  # type: ignore[arg-type]
-        retention=retention(after, before) if known else None,  # type: ignore[arg-type]
+        response=answered,
+        retention=retained,
         low=found.interval.low,
         high=found.interval.high,
         better=found.signs.better,

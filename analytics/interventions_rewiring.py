@@ -94,9 +94,10 @@ def rewire(
     if len(original) < len(links) or any(source == target for source, target in links):
         raise UsageError("links to rewire have no loops and no repetitions")
     goal = share_count(ratio, len(links))
-    valid = None
-    if roles is not None and role_rule == "observed":
-        valid = {(roles[source], roles[target]) for source, target in links}
+    observed = roles if role_rule == "observed" else None
+    valid = set()
+    if observed is not None:
+        valid = {(observed[source], observed[target]) for source, target in links}
     chance = random.Random(seed)
     current = list(links)
     present = set(original)
@@ -114,9 +115,8 @@ def rewire(
             rejected["loop"] += 1
         elif new[0] in present or new[1] in present:
             rejected["duplicate"] += 1
-        elif valid is not None and not all(
-            (roles[source], roles[target]) in valid  # type: ignore[index]
-            for source, target in new
+        elif observed is not None and not all(
+            (observed[source], observed[target]) in valid for source, target in new
         ):
             rejected["roles"] += 1
         else:

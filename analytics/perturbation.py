@@ -19,7 +19,7 @@ from graphstore.identity import content_hash, digest
 from graphstore.model import CollaborationGraph, Edge, Node, Outcome
 
 EditName = Literal["drop", "insert", "swap-roles", "rewire", "duplicate-content", "truncate"]
-EDITS: tuple[str, ...] = get_args(EditName)
+EDITS: tuple[EditName, ...] = get_args(EditName)
 DESCRIPTIONS: dict[str, str] = {
     "drop": "actions vanish, with their edges",
     "insert": "actions are added that an agent of the run could have made",
@@ -83,7 +83,7 @@ def perturb(
     Raises:
         UsageError: The edit is unknown, or rate or seed are out of range.
     """
-    check_edit(edit)
+    checked_edit(edit)
     check_rate(rate)
     if seed < 0:
         raise UsageError(f"a seed cannot be negative: {seed}")
@@ -99,10 +99,16 @@ def perturb(
     return PerturbedGraph(_renamed(marked, name), edit, rate, seed, changed)
 
 
-def check_edit(edit: str) -> None:
-    """Raises a UsageError where there is no such edit."""
-    if edit not in EDITS:
-        raise UsageError(f"there is no edit {edit!r}; choose one of {', '.join(EDITS)}")
+def checked_edit(edit: str) -> EditName:
+    """The edit with a name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    for known in EDITS:
+        if known == edit:
+            return known
+    raise UsageError(f"there is no edit {edit!r}; choose one of {', '.join(EDITS)}")
 
 
 def check_rate(rate: float) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from analytics.forest_parts import information_uptake, topology_efficiency
 from analytics.panel import METRICS, PanelConfiguration, evaluate_graph
-from analytics.perturbation import EDITS, EditName, check_edit, check_rate, perturb
+from analytics.perturbation import EDITS, EditName, check_rate, checked_edit, perturb
 from analytics.perturbation_result import (
     NO_CHANGE,
     PerturbationStudy,
@@ -80,7 +80,7 @@ class PerturbationConfiguration:
         bootstrap: How intervals are made.
     """
 
-    edits: tuple[EditName, ...] = EDITS  # type: ignore[assignment]
+    edits: tuple[EditName, ...] = EDITS
     rates: tuple[float, ...] = DEFAULT_RATES
     seed: int = 0
     repeats: int = 3
@@ -92,7 +92,7 @@ class PerturbationConfiguration:
 
     def __post_init__(self) -> None:
         for edit in self.edits:
-            check_edit(edit)
+            checked_edit(edit)
         for rate in self.rates:
             check_rate(rate)
         if not self.edits or not self.rates or 0.0 in self.rates:

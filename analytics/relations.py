@@ -25,7 +25,7 @@ AVAILABILITIES: tuple[str, ...] = get_args(Availability)
 Rule = Literal["equal", "distinct", "disjoint"]
 RULES: tuple[str, ...] = get_args(Rule)
 Side = Literal["upstream", "downstream"]
-SIDES: tuple[str, ...] = get_args(Side)
+SIDES: tuple[Side, ...] = get_args(Side)
 Handling = Literal["same agent", "across agents", "joint", "unknown"]
 HANDLINGS: tuple[str, ...] = get_args(Handling)
 

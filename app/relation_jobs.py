@@ -216,7 +216,7 @@ def checked_run(record: ChecksRecord, graph: CollaborationGraph) -> "CheckedRun"
                 raise UsageError(
                     f"relations[{place}].{side}.resource: the run has no resource {resource!r}"
                 )
-            agents[place, side] = resource_writers(graph, resource)  # type: ignore[index]
+            agents[place, side] = resource_writers(graph, resource)
     return CheckedRun(
         run=graph.id,
         task=graph.task.name,

@@ -6,10 +6,11 @@ For runs, where no subtask types exist, a node's type is its role and its kind.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from graphstore.errors import UsageError
 from graphstore.identity import digest
-from graphstore.model import CollaborationGraph, GraphKind, Node
+from graphstore.model import Agent, CollaborationGraph, GraphKind, Node
 from mining.agent_graphs import DirectedSearch, agent_links
 from mining.canonical import Pattern
 from mining.motif_columns import OccurrenceCollector
@@ -140,7 +141,8 @@ class VertexGraph:
         """Reads a graph as the configuration says."""
         if options.vertices == "agents":
             # An agent has a role, a kind and a name like a node.
-            labels = [label_of(agent) for agent in graph.agents]  # type: ignore[arg-type]
+            label_of_agent = cast("Callable[[Agent], str | None]", label_of)
+            labels = list(map(label_of_agent, graph.agents))
             links = agent_links(graph)
             return cls(labels, [one for one, _ in links], [other for _, other in links], [])
         index = {node.id: place for place, node in enumerate(graph.nodes)}

@@ -49,6 +49,7 @@ def diagnose(
     json: JsonOption = False,
 ) -> None:
     """Tell failures of structure from failures of content, and where runs leave what works."""
+    from analytics.forest_keys import checked_levels
     from app import diagnosis_jobs
     from app.jobs import Selection
     from app.similarity_options import load_embedding
@@ -62,7 +63,7 @@ def diagnose(
         report = diagnosis_jobs.diagnose(
             graph_store,
             forests=forests,
-            levels=level,  # type: ignore[arg-type]
+            levels=checked_levels(level) if level else None,
             selection=Selection(dataset, method, task),
             save=not dry_run,
             progress=reporter,

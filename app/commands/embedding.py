@@ -1,7 +1,7 @@
 """``masgraph embedding``: train an embedding of graphs, and look at one."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -16,6 +16,9 @@ from app.commands.options import (
 )
 from app.output import check_writable, print_json, print_mapping, progress, say
 from graphstore.model import GraphKind
+
+if TYPE_CHECKING:
+    from analytics.similarity.embedding_features import Labels
 
 
 def register(cli: typer.Typer) -> None:
@@ -60,7 +63,7 @@ def train(
     from app.similarity_options import save_embedding, train_on_store
 
     configuration = EmbeddingConfiguration(
-        labels=labels,  # type: ignore[arg-type]
+        labels=cast("Labels", labels),
         width=width,
         layers=layers,
         epochs=epochs,

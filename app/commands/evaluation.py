@@ -1,6 +1,6 @@
 """``masgraph evaluate``: the panel of each run, by itself and beside the ways that work."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -19,6 +19,7 @@ from graphstore.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from analytics.forest_panel import ForestEvaluation
+    from analytics.projection import ProjectionName
 
 SHOWN_METRICS = (
     "success",
@@ -99,13 +100,16 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Measure the structure of runs, and how close they are to those that worked."""
+    from analytics.forest_keys import checked_levels
     from analytics.panel import PanelConfiguration
     from app import evaluation_jobs, jobs
     from app.similarity_options import load_embedding
 
     if no_forests and forests is not None:
         raise UsageError("--forests names what --no-forests leaves out: give one of them")
-    configuration = PanelConfiguration(**({"projection": projection} if projection else {}))  # type: ignore[arg-type]
+    configuration = PanelConfiguration()
+    if projection:
+        configuration = PanelConfiguration(projection=cast("ProjectionName", projection))
     selection = jobs.Selection(dataset, method, task)
     if embedding is not None:
         load_embedding(embedding)
@@ -120,7 +124,7 @@ def evaluate(
             save=not dry_run,
             embedder=None if embedder == "none" else embedder,
             forests=False if no_forests else forests,
-            levels=forest_level,  # type: ignore[arg-type]
+            levels=checked_levels(forest_level) if forest_level else None,
             progress=reporter,
         )
     if json:

@@ -1,7 +1,7 @@
 """``masgraph forest``: the ways that work, as references that runs are compared with."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -21,7 +21,7 @@ from app.output import print_json, print_mapping, print_table, progress, say
 from graphstore.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from analytics.forest import ForestSet, ReferenceForest
+    from analytics.forest import ForestSet, ReferenceForest, Weighting
 
 SHOWN_SHORTAGES = 5
 
@@ -103,6 +103,7 @@ def build(
 ) -> None:
     """Build reference forests from successful runs: distinct, clustered, few, calibrated."""
     from analytics.forest import ForestConfiguration
+    from analytics.forest_keys import checked_levels
     from app import forest_jobs
     from app.jobs import Selection
     from app.similarity_options import load_embedding
@@ -118,7 +119,7 @@ def build(
         options=options,
         references=references,
         fewest=fewest,
-        weights=weights,  # type: ignore[arg-type]
+        weights=cast("Weighting", weights),
         quantile=quantile,
         seed=seed,
     )
@@ -129,7 +130,7 @@ def build(
         found = forest_jobs.build_forests(
             graph_store,
             configuration,
-            levels=level,  # type: ignore[arg-type]
+            levels=checked_levels(level) if level else None,
             selection=Selection(dataset, method, task),
             save=not dry_run,
             progress=reporter,

@@ -113,7 +113,7 @@ def perturb(
     json: JsonOption = False,
 ) -> None:
     """Edit graphs at stated rates and follow which measure notices what."""
-    from analytics.perturbation import EDITS
+    from analytics.perturbation import EDITS, checked_edit
     from analytics.perturbation_study import DEFAULT_METRICS, PerturbationConfiguration
     from analytics.statistics import BootstrapConfiguration
     from app.perturbation_jobs import DEFAULT_MEASURES, perturb_graphs
@@ -128,7 +128,7 @@ def perturb(
     measures = measures_from(names, embedding=embedding, labels=labels)
     metrics = tuple(metric) if metric else DEFAULT_METRICS
     configuration = PerturbationConfiguration(
-        edits=tuple(edit) if edit else EDITS,  # type: ignore[arg-type]
+        edits=tuple(map(checked_edit, edit)) if edit else EDITS,
         rates=_rates(rates),
         seed=seed,
         repeats=repeats,
