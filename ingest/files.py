@@ -455,6 +455,7 @@ def find_files(
         InputError: A path does not exist, or stands for no file at all.
     """
     found: dict[str, LocalFile] = {}
+    folders: dict[str, str] = {}
     names = [os.fspath(path) for path in paths]
     for name in names:
         before = len(found)
@@ -462,12 +463,22 @@ def find_files(
         for file, real in _expand(name, stdin):
             # The only path, where it is a file, has nothing to be told apart from.
             alone = len(names) == 1 and file.path == name
-            key = name if alone or name == STDIN else real or os.path.realpath(file.path)
+            key = name if alone or name == STDIN else real or _real_path(file.path, folders)
             known = known or key in found
             found.setdefault(key, file)
         if len(found) == before and not known:
             raise InputError(_nothing(name), file=printable(name))
     return list(found.values())
+
+
+def _real_path(path: str, folders: dict[str, str]) -> str:
+    """A path without links; ``folders`` remembers those of the folders."""
+    folder, name = os.path.split(path)
+    if name in ("", ".", "..") or os.path.islink(path):  # noqa: PTH114
+        return os.path.realpath(path)
+    if folder not in folders:
+        folders[folder] = os.path.realpath(folder)
+    return os.path.join(folders[folder], name)  # noqa: PTH118
 
 
 def _expand(name: str, stdin: BinaryIO | None) -> Iterator[_Found]:

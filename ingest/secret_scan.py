@@ -50,13 +50,17 @@ _WITH_MARK = tuple(
 )
 _AROUND_RUN = 64
 
-# What may be short runs alone is looked for in thinned text: a few letters in lower case and
-# signs, without all that stands between them. A word thins to the same letters wherever it
-# stands, so that none is missed; few other texts thin to them.
-_THIN_KEPT = b"bcdjkprtwy:=._/"
+# What may be short runs alone is looked for in thinned text: few letters, in lower case, and
+# all signs but those that may stand between a name and its value. A word thins to the same
+# letters wherever it stands, so that none is missed; few other texts thin to them.
+_THIN_LETTERS = b"bcdjkprtwy"
 _THIN_TABLE = bytes(range(256)).lower().replace(b"=", b":")
 _THIN_DROPPED = bytes(
-    code for code in range(256) if bytes([code]).lower() not in [b"%c" % c for c in _THIN_KEPT]
+    code
+    for code in range(256)
+    if not 32 < code < 128
+    or code in b"\"'\\"
+    or (chr(code).isalpha() and bytes([code]).lower() not in _THIN_LETTERS)
 )
 
 
@@ -71,7 +75,7 @@ _SPELLINGS = {
     "token": (b"token:",),
     "key": (b"key:",),
 }
-# Between a name and its sign stand quotes and spaces: nothing that is kept.
+# Between a name and its sign stand quotes and spaces at most: nothing that is kept.
 _THIN_NAMES = tuple(
     (_thinned(spelling), literal.encode(), pattern, qualifier)
     for literal, pattern, qualifier in NAMES

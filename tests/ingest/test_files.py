@@ -306,3 +306,17 @@ def test_nothing_is_kept_after_release(tmp_path):
     assert file.data() == b"old"
     file.release()
     assert file.data() == b"new"
+
+
+def test_however_a_file_is_named_it_is_one_file(tmp_path, monkeypatch):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "one.json").write_text("{}")
+    (tmp_path / "linked").symlink_to("real")
+    (tmp_path / "one.json").symlink_to("real/one.json")
+    (tmp_path / "round").symlink_to("round")
+    monkeypatch.chdir(tmp_path)
+    names = ["real/one.json", "linked/one.json", "one.json", "./real/../one.json"]
+    names += [str(tmp_path / "real" / "one.json"), "real", "linked", "*/one.json", "real/."]
+    assert [file.uri for file in find_files(names)] == ["real/one.json"]
+    assert [file.uri for file in find_files(reversed(names))] == ["real/./one.json"]
+    assert [file.uri for file in find_files(["round", "./round"])] == ["round"]
