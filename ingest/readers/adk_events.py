@@ -24,7 +24,7 @@ TRANSFERS = frozenset({"transfer_to_agent", "transfer_to_other_agent"})
 
 _KEPT = ("id", "branch", "error_code", "interrupted", "finish_reason", "custom_metadata")
 _TOO_MANY = 2**62
-_EMPTY = ({}, [], "")
+_EMPTY: tuple[Any, ...] = ({}, [], "")
 _KEPT_ACTIONS = ("escalate", "end_of_agent", "compaction")
 
 
@@ -132,6 +132,35 @@ class Turn(msgspec.Struct):
         return taken
 
 
+class _Waiting:
+    """Calls without a response so far, by name in their order, and by id."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, dict[int, Call]] = {}
+        self._by_id: dict[tuple[str, str], list[int]] = {}
+        self._count = 0
+
+    def add(self, call: Call) -> None:
+        number = self._count = self._count + 1
+        self._by_name.setdefault(call.name, {})[number] = call
+        if call.id is not None:
+            self._by_id.setdefault((call.name, call.id), []).append(number)
+
+    def take(self, name: str, id: str | None) -> Call | None:
+        """The call of a response: the one with its id, else the first of its name."""
+        calls = self._by_name.get(name)
+        if not calls:
+            return None
+        same = self._by_id.get((name, id)) if id is not None else None
+        number = same[0] if same else next(iter(calls))
+        if not same and id is not None and calls[number].id is not None:
+            return None
+        call = calls.pop(number)
+        if call.id is not None:
+            self._by_id[name, call.id].remove(number)
+        return call
+
+
 def turns_of(
     builder: GraphBuilder, events: Iterable[Any], usage: dict[str, Record] | None = None
 ) -> list[Turn]:
@@ -144,7 +173,7 @@ def turns_of(
     """
     usage = usage or {}
     turns: list[Turn] = []
-    waiting: dict[str, list[Call]] = {}
+    waiting = _Waiting()
     seen: set[str] = set()
     partial: list[Record] = []
     for number, event in enumerate(events):
@@ -200,7 +229,7 @@ def _parts(event: Record) -> list[Any]:
 def _turn(
     builder: GraphBuilder,
     event: Record,
-    waiting: dict[str, list[Call]],
+    waiting: _Waiting,
     usage: dict[str, Record],
 ) -> Turn:
     author = event.get("author")
@@ -259,7 +288,7 @@ def _add_parts(
     builder: GraphBuilder,
     turn: Turn,
     parts: list[Any],
-    waiting: dict[str, list[Call]],
+    waiting: _Waiting,
     target: str | None,
 ) -> list[Call]:
     """Sorts an event's parts; returns the calls that it answers."""
@@ -282,11 +311,11 @@ def _add_parts(
             )
             call.target = _target(call)
             turn.calls.append(call)
-            waiting.setdefault(call.name, []).append(call)
+            waiting.add(call)
         elif (code := named.get("executable_code")) is not None:
             call = Call("code execution", None, code)
             turn.calls.append(call)
-            waiting.setdefault(call.name, []).append(call)
+            waiting.add(call)
         elif (reply := named.get("function_response")) is not None:
             answered.append(_answer(builder, turn, reply, waiting, target))
         elif (result := named.get("code_execution_result")) is not None:
@@ -308,25 +337,18 @@ def _answer(
     builder: GraphBuilder,
     turn: Turn,
     reply: Any,
-    waiting: dict[str, list[Call]],
+    waiting: _Waiting,
     target: str | None,
 ) -> Call:
-    """Gives a response to its call: the one with its id, else the first of its name."""
+    """Gives a response to its call."""
     reply = reply if isinstance(reply, dict) else _NOTHING
     name = text_of(reply.get("name")) or "unknown tool"
     id = text_of(reply.get("id"))
-    calls = waiting.get(name, [])
-    call = None
-    if id is not None:
-        call = next((call for call in calls if call.id == id), None)
-    if call is None and calls and (id is None or calls[0].id is None):
-        call = calls[0]
+    call = waiting.take(name, id)
     if call is None:
         builder.warn("a function's response stands without its call")
         call = Call(name, id, None)
         turn.calls.append(call)
-    else:
-        calls.remove(call)
     call.is_answered = True
     call.response = reply.get("response")
     call.ended_at = turn.started_at

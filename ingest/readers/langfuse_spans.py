@@ -83,9 +83,10 @@ class Trace:
                     _slim(observation)
                 self.observations[identity] = observation
             else:
-                # Of two inputs, the one that holds something to be read is kept.
-                _slim(known)
-                _slim(observation)
+                if known.get("input") and observation.get("input"):
+                    # The one that holds something to be read is kept.
+                    _slim(known)
+                    _slim(observation)
                 filled = {key: value for key, value in observation.items() if value}
                 self.observations[identity] = {**known, **filled}
 

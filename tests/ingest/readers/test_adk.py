@@ -3,11 +3,14 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphstore.errors import InputError
 from graphstore.model import CollaborationGraph
 from ingest.reader import Rejection
 from ingest.readers.adk import ADK
+from ingest.readers.adk_events import Call, _Waiting
 from tests.ingest.mutations import assert_survives, cuts
 from tests.ingest.reading import (
     FORMATS,
@@ -200,3 +203,22 @@ def test_sniffing(content):
 @pytest.mark.parametrize("content", [SESSION, EVENTS, CASES])
 def test_damage_is_rejected(content):
     assert assert_survives(ADK, content) > 0
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.sampled_from("ab"), st.sampled_from([None, "1", "2"])))
+)
+def test_a_response_finds_its_call_as_in_a_list(steps):
+    waiting, model = _Waiting(), []
+    for is_call, name, id in steps:
+        if is_call:
+            call = Call(name, id, None)
+            waiting.add(call)
+            model.append(call)
+            continue
+        named = [call for call in model if call.name == name]
+        found = [call for call in named if id is not None and call.id == id]
+        if not found and named and (id is None or named[0].id is None):
+            found = named
+        assert waiting.take(name, id) is (found[0] if found else None)
+        model = [call for call in model if not found or call is not found[0]]
