@@ -35,7 +35,7 @@ DATASET = "HuggingGPT"
 _DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 _GENERATED = re.compile(r"<GENERATED(?:>\s*-\s*|\s*-\s*)(\d{1,9})>?", re.IGNORECASE)
 _SNIFF = re.compile(
-    rb'\\?"task\\?"\s*:\s*\\?"[^"\\]*\\?"\s*,\s*\\?"id\\?"\s*:\s*\d+\s*,\s*\\?"dep\\?"\s*:\s*\['
+    rb'"task\\?"\s*:\s*\\?"[^"\\]*\\?"\s*,\s*\\?"id\\?"\s*:\s*\d+\s*,\s*\\?"dep\\?"\s*:\s*\['
 )
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _TASK_LENGTH = 80

@@ -25,7 +25,6 @@ A field that the mapping does not name keeps its known names.
 """
 
 import os
-import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,7 +70,8 @@ SIDECAR = ".mapping.toml"
 SHARED = "messages.mapping.toml"
 
 _LARGEST = 1 << 20
-_PLAIN = re.compile(r"[^a-z0-9]+")
+_LETTERS_AND_DIGITS = b"abcdefghijklmnopqrstuvwxyz0123456789"
+_OTHER_BYTES = bytes(range(256)).translate(None, _LETTERS_AND_DIGITS)
 
 
 @dataclass(frozen=True)
@@ -119,17 +119,24 @@ def places(header: list[str], mapping: Mapping) -> dict[str, int]:
             )
         found[name] = header.index(column)
     taken = set(found.values())
-    plain = [_PLAIN.sub("", name.casefold()) for name in header]
+    first_places: dict[str, int] = {}
+    for place, column in enumerate(header):
+        first_places.setdefault(_plain(column), place)
     for name, known in NAMES.items():
         if name in found:
             continue
         for candidate in known:
-            place = next((i for i, n in enumerate(plain) if n == candidate), None)
-            if place is not None and place not in taken:
+            place = first_places.get(candidate, -1)
+            if place >= 0 and place not in taken:
                 found[name] = place
                 taken.add(place)
                 break
     return found
+
+
+def _plain(name: str) -> str:
+    """A column's name in lower case, letters and digits only."""
+    return name.casefold().encode("ascii", "ignore").translate(None, _OTHER_BYTES).decode()
 
 
 def check_once(header: list[str], columns: dict[str, int]) -> None:
@@ -142,7 +149,7 @@ def check_once(header: list[str], columns: dict[str, int]) -> None:
     Raises:
         InputError: There are two such columns.
     """
-    plain = [_PLAIN.sub("", name.casefold()) for name in header]
+    plain = [_plain(name) for name in header]
     for name, place in columns.items():
         same = [
             other

@@ -40,7 +40,13 @@ def header_of(line: str) -> tuple[str, list[str]]:
     Args:
         line: The first line, without its end.
     """
-    parted = [(delimiter, _cells(line, delimiter)) for delimiter in DELIMITERS]
+    # Delimiters that do not stand in it all part it into the same: the first one counts.
+    absent = [delimiter for delimiter in DELIMITERS if delimiter not in line]
+    parted = [
+        (delimiter, _cells(line, delimiter))
+        for delimiter in DELIMITERS
+        if delimiter not in absent[1:]
+    ]
     return max(parted, key=lambda pair: len(pair[1]))
 
 
