@@ -1,16 +1,13 @@
-"""Makes a graph's nodes and edges from columns, and tells quickly whether they are valid.
+"""Makes a graph's nodes and edges, and tells quickly whether they are valid.
 
-A large trace has a million nodes. Made one by one, with a look at each of twenty fields,
-they cost several times what decoding their JSON costs. Here each field is a column: a
-column is looked at as a whole, mapped where it has to be, and the nodes are made from all
-columns at once.
+Texts are looked at together, many nodes at a time; the rest in one pass over the nodes.
 
 Every check here only *suffices*: where something is unusual, :func:`graphstore.model.validate`
 has the last word and the sentence for the user.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, repeat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from math import isfinite
 from operator import lt
 from typing import Any
@@ -44,7 +41,9 @@ MAX_DEPTH = 100
 _CHUNK = 1_024
 _FEW = 8
 _PARTS = 8
-_TextColumns = tuple[tuple[Any, ...], ...]
+_NAME, _CONTENT, _HASH, _INPUTS, _OUTPUTS, _ATTRIBUTES = 1, 6, 7, 8, 9, 18
+"""Places in a draft of what the words of a trace stand in."""
+
 _INT64 = 2**63
 _ROLES = frozenset(ROLES)
 _BASES = frozenset(BASES)
@@ -99,6 +98,8 @@ class Assembly:
         Args:
             drafts: In the order of their index.
         """
+        if len(drafts) <= _CHUNK:
+            return tuple(self._some(drafts, 0))
         made: list[Node] = []
         for start in range(0, len(drafts), _CHUNK):
             made += self._some(drafts[start : start + _CHUNK], start)
@@ -137,108 +138,118 @@ class Assembly:
         self._look_at([], [kept])
         return kept
 
-    def _some(self, drafts: Sequence[NodeDraft], start: int) -> Iterable[Node]:
-        (
-            kinds,
-            names,
-            roles,
-            owners,
-            recipients,
-            deliveries,
-            contents,
-            hashes,
-            inputs,
-            outputs,
-            accesses,
-            parents,
-            rounds,
-            starts,
-            ends,
-            tokens_in,
-            tokens_out,
-            statuses,
-            attributes,
-        ) = zip(*drafts, strict=True)
-        stop = start + len(drafts)
-        if not (
-            self._kinds.issuperset(kinds)
-            and _ROLES.issuperset(roles)
-            and _DELIVERIES.issuperset(deliveries)
-            and _STATUSES.issuperset(statuses)
-            and _within(rounds, 0)
-            and _within(tokens_in, 0)
-            and _within(tokens_out, 0)
-            and _within(starts, -_INT64)
-            and _within(ends, -_INT64)
-        ):
-            self.valid = False
-        names, contents, hashes, inputs, outputs, attributes = self._stored(
-            (names, contents, hashes, inputs, outputs, attributes)
-        )
-        agents = self._agents
-        return map(
-            Node,
-            self._ids[start:stop],
-            range(start, stop),
-            kinds,
-            names,
-            roles,
-            [None if owner is None else agents[owner] for owner in owners],
-            self._recipients(recipients),
-            deliveries,
-            contents,
-            hashes,
-            inputs,
-            outputs,
-            self._accesses(accesses),
-            self._parents(parents, start),
-            rounds,
-            starts,
-            ends,
-            tokens_in,
-            tokens_out,
-            statuses,
-            attributes,
-        )
-
-    def _stored(self, columns: _TextColumns) -> _TextColumns:
-        """Names, contents, hashes, inputs, outputs and attributes as they may be stored."""
-        names, contents, hashes, inputs, outputs, attributes = columns
-        texts = [content for content in contents if content is not None]
-        texts.extend(set(names))
-        if any(hashes):
-            texts.extend(filter(None, hashes))
-        if any(inputs) or any(outputs):
-            texts.extend(_artifact_texts((*inputs, *outputs)))
-        if self._keeps(texts, [each for each in attributes if each]):
-            digest = identity.content_hash
-            hashes = tuple(
-                [
-                    given if content is None else digest(content)
-                    for content, given in zip(contents, hashes, strict=True)
-                ]
+    def _some(self, drafts: Sequence[NodeDraft], start: int) -> list[Node]:
+        drafts, hashes = self._stored(drafts)
+        kinds, ids, agents, delivered = self._kinds, self._ids, self._agents, self._delivered
+        valid = self.valid
+        made: list[Node] = []
+        for index, (draft, digest) in enumerate(zip(drafts, hashes, strict=True), start):
+            (
+                kind,
+                name,
+                role,
+                owner,
+                recipients,
+                delivery,
+                content,
+                _,
+                inputs,
+                outputs,
+                accesses,
+                parent,
+                round_,
+                started_at,
+                ended_at,
+                tokens_in,
+                tokens_out,
+                status,
+                attributes,
+            ) = draft
+            if (
+                kind not in kinds
+                or role not in _ROLES
+                or delivery not in _DELIVERIES
+                or status not in _STATUSES
+                or (round_ is not None and not _counts(round_))
+                or (tokens_in is not None and not _counts(tokens_in))
+                or (tokens_out is not None and not _counts(tokens_out))
+                or (started_at is not None and not _fits(started_at))
+                or (ended_at is not None and not _fits(ended_at))
+            ):
+                valid = False
+            received = delivered.get(recipients)
+            made.append(
+                Node(
+                    ids[index],
+                    index,
+                    kind,
+                    name,
+                    role,
+                    None if owner is None else agents[owner],
+                    self._recipients(recipients) if received is None else received,
+                    delivery,
+                    content,
+                    digest,
+                    inputs,
+                    outputs,
+                    self._accesses(accesses) if accesses else (),
+                    None if parent is None else self._parent(parent, index),
+                    round_,
+                    started_at,
+                    ended_at,
+                    tokens_in,
+                    tokens_out,
+                    status,
+                    attributes,
+                )
             )
-            return names, contents, hashes, inputs, outputs, attributes
-        count = len(names)
+        self.valid = self.valid and valid
+        return made
+
+    def _stored(
+        self, drafts: Sequence[NodeDraft]
+    ) -> tuple[Sequence[NodeDraft], list[str | None]]:
+        """Drafts as they may be stored, and the hashes of their contents."""
+        texts: list[str] = []
+        attributes: list[Attributes] = []
+        artifacts: list[Artifact] = []
+        for draft in drafts:
+            texts.append(draft[_NAME])
+            if draft[_CONTENT] is not None:
+                texts.append(draft[_CONTENT])
+            if draft[_HASH]:
+                texts.append(draft[_HASH])
+            if draft[_INPUTS]:
+                artifacts += draft[_INPUTS]
+            if draft[_OUTPUTS]:
+                artifacts += draft[_OUTPUTS]
+            if draft[_ATTRIBUTES]:
+                attributes.append(draft[_ATTRIBUTES])
+        if artifacts:
+            texts += _artifact_texts(artifacts)
+        if self._keeps(texts, attributes):
+            digest = identity.content_hash
+            return drafts, [
+                draft[_HASH] if draft[_CONTENT] is None else digest(draft[_CONTENT])
+                for draft in drafts
+            ]
+        count = len(drafts)
         if count > _FEW:
             # Mostly it is one node of many that the policy changes: the others are found
             # to be kept part by part, faster than one by one.
             step = max(_FEW, -(-count // _PARTS))
-            parts = [
-                self._stored(tuple([column[start : start + step] for column in columns]))
-                for start in range(0, count, step)
-            ]
-            return tuple([tuple(chain(*pieces)) for pieces in zip(*parts, strict=True)])
-        policy = self._policy
-        contents, hashes = _one_by_one(policy, contents, hashes)
-        names = tuple([policy.label(name) for name in names])
-        inputs = tuple([labelled(listed, policy.label) for listed in inputs])
-        outputs = tuple([labelled(listed, policy.label) for listed in outputs])
-        attributes = tuple([policy.attributes(each) if each else {} for each in attributes])
-        texts = [*filter(None, contents), *names, *filter(None, hashes)]
-        texts.extend(_artifact_texts((*inputs, *outputs)))
-        self._look_at(texts, attributes)
-        return names, contents, hashes, inputs, outputs, attributes
+            stored: list[NodeDraft] = []
+            hashes: list[str | None] = []
+            for first in range(0, count, step):
+                some, digests = self._stored(drafts[first : first + step])
+                stored += some
+                hashes += digests
+            return stored, hashes
+        changed = [_changed(self._policy, draft) for draft in drafts]
+        stored = [draft for draft, _ in changed]
+        texts = [text for draft in stored for text in _texts_of(draft)]
+        self._look_at(texts, [draft[_ATTRIBUTES] for draft in stored])
+        return stored, [digest for _, digest in changed]
 
     def _keeps(self, texts: list[str], attributes: Sequence[Attributes]) -> bool:
         """Whether the policy leaves all of this as it is; looks at what a store can hold."""
@@ -264,45 +275,28 @@ class Assembly:
             self.valid = False
             return None
 
-    def _recipients(self, column: Sequence[tuple[int, ...]]) -> Iterable[tuple[str, ...]]:
-        known = self._delivered
+    def _recipients(self, positions: tuple[int, ...]) -> tuple[str, ...]:
+        """Ids of agents, made once for each set of them."""
+        if positions[0] < 0:
+            self.valid = False
         agents = self._agents
-        for positions in set(column).difference(known):
-            if positions[0] < 0:
-                self.valid = False
-            known[positions] = tuple([agents[position] for position in positions])
-        return [known[positions] for positions in column]
-
-    def _accesses(
-        self, column: Sequence[tuple[tuple[int, AccessMode], ...]]
-    ) -> Iterable[tuple[Access, ...]]:
-        if not any(column):
-            return repeat(())
-        resources = self._resources
-        for accesses in column:
-            for position, mode in accesses:
-                if position < 0 or mode not in _MODES:
-                    self.valid = False
-        return [
-            tuple([Access(resources[position], mode) for position, mode in accesses])
-            for accesses in column
-        ]
-
-    def _parents(self, column: Sequence[int | None], start: int) -> Iterable[str | None]:
-        if column.count(None) == len(column):
-            return repeat(None)
-        ids, place = self._ids, self._place
-        found: list[str | None] = []
-        for index, parent in enumerate(column, start):
-            if parent is None:
-                found.append(None)
-                continue
-            outer = place[parent]
-            if parent < 0 or outer >= index:
-                # What comes after its content can contain itself.
-                self.valid = False
-            found.append(ids[outer])
+        found = tuple([agents[position] for position in positions])
+        self._delivered[positions] = found
         return found
+
+    def _accesses(self, accesses: tuple[tuple[int, AccessMode], ...]) -> tuple[Access, ...]:
+        for position, mode in accesses:
+            if position < 0 or mode not in _MODES:
+                self.valid = False
+        resources = self._resources
+        return tuple([Access(resources[position], mode) for position, mode in accesses])
+
+    def _parent(self, parent: int, index: int) -> str:
+        outer = self._place[parent]
+        if parent < 0 or outer >= index:
+            # What comes after its content can contain itself.
+            self.valid = False
+        return self._ids[outer]
 
 
 def labelled(
@@ -317,36 +311,46 @@ def labelled(
     )
 
 
-def _artifact_texts(columns: Iterable[tuple[Artifact, ...]]) -> Iterable[str]:
-    for artifact in {artifact for artifacts in columns for artifact in artifacts}:
+def _artifact_texts(artifacts: Iterable[Artifact]) -> Iterator[str]:
+    for artifact in set(artifacts):
         yield artifact.name
         if artifact.type is not None:
             yield artifact.type
 
 
-def _one_by_one(
-    policy: ContentPolicy,
-    contents: Sequence[str | None],
-    hashes: Sequence[str | None],
-) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
-    kept: list[str | None] = []
-    digests: list[str | None] = []
-    for content, given in zip(contents, hashes, strict=True):
-        kept.append(None if content is None else policy.text(content))
-        digests.append(
-            given if content is None else identity.content_hash(policy.hashed(content))
-        )
-    return tuple(kept), tuple(digests)
+def _texts_of(draft: NodeDraft) -> Iterator[str]:
+    """The texts of a draft, those of its attributes left out."""
+    yield draft[_NAME]
+    if draft[_CONTENT] is not None:
+        yield draft[_CONTENT]
+    if draft[_HASH]:
+        yield draft[_HASH]
+    yield from _artifact_texts((*draft[_INPUTS], *draft[_OUTPUTS]))
 
 
-def _within(column: Sequence[Any], least: int) -> bool:
-    """Whether all numbers of a column are integers from ``least`` that fit into 64 bits."""
-    if column.count(None):
-        column = [number for number in column if number is not None]
-        if not column:
-            return True
-    types = set(map(type, column))
-    return types == {int} and min(column) >= least and max(column) < _INT64
+def _changed(policy: ContentPolicy, draft: NodeDraft) -> tuple[NodeDraft, str | None]:
+    """A draft as it may be stored, and the hash of its content."""
+    fields = list(draft)
+    content, digest = draft[_CONTENT], draft[_HASH]
+    if content is not None:
+        fields[_CONTENT] = policy.text(content)
+        digest = identity.content_hash(policy.hashed(content))
+    fields[_NAME] = policy.label(draft[_NAME])
+    fields[_HASH] = digest
+    fields[_INPUTS] = labelled(draft[_INPUTS], policy.label)
+    fields[_OUTPUTS] = labelled(draft[_OUTPUTS], policy.label)
+    fields[_ATTRIBUTES] = policy.attributes(draft[_ATTRIBUTES]) if draft[_ATTRIBUTES] else {}
+    return tuple(fields), digest
+
+
+def _counts(value: Any) -> bool:
+    """Whether a value is an integer from 0 that fits into 64 bits."""
+    return type(value) is int and 0 <= value < _INT64
+
+
+def _fits(value: Any) -> bool:
+    """Whether a value is an integer that fits into 64 bits."""
+    return type(value) is int and -_INT64 <= value < _INT64
 
 
 def _gathered(attributes: Sequence[Attributes]) -> tuple[list[str], set[str]] | None:
