@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT))
 from typer.main import get_command  # noqa: E402
 
 from app.cli import cli  # noqa: E402
+from app.commands.options import QUIET_RULE  # noqa: E402
 from graphstore.differences import DIFFERENCES  # noqa: E402
 from graphstore.queries import QueryParameter, SavedQuery, saved_queries  # noqa: E402
 from graphstore.schema import LABELS, RELATIONS, Property  # noqa: E402
@@ -183,6 +184,8 @@ def commands_page() -> str:
         group.help,
         "",
         group.epilog,
+        "",
+        QUIET_RULE,
         "",
         *table(
             ("command", "does"),

@@ -110,7 +110,7 @@ def ingest(
     elif not quiet:
         print_report(report, dry_run=dry_run)
     if not json:
-        say_problems(report)
+        say_problems(report, quiet=quiet)
         if strict and report.rejected:
             say("Nothing was stored, because of --strict.")
     if report.rejected:
@@ -150,13 +150,15 @@ def print_report(report: "IngestReport", *, dry_run: bool) -> None:
     print_mapping(counts, title="Read, nothing stored" if dry_run else None)
 
 
-def say_problems(report: "IngestReport") -> None:
-    """Tells what was rejected, and what readers warn of."""
+def say_problems(report: "IngestReport", *, quiet: bool) -> None:
+    """Tells what was rejected, and unless it is to be quiet, what readers warn of."""
     for one in report.rejected[:SHOWN_REJECTIONS]:
         where = one.file if one.record is None else f"{one.file}, record {one.record}"
         say(f"Rejected {where}: {one.reason}")
     if len(report.rejected) > SHOWN_REJECTIONS:
         _say_more(len(report.rejected), "rejected")
+    if quiet:
+        return
     for warned in report.warnings[:SHOWN_REJECTIONS]:
         times = f" ({warned.count:,} times)" if warned.count > 1 else ""
         where = f" First in {warned.file}." if warned.file else ""

@@ -52,9 +52,9 @@ def demo(
         _reports(graph_store, reporter)
         page = out / "report.html"
         write_report(graph_store, page, title="Four kinds of team on twenty small tasks")
-    print_report(report, dry_run=False)
     if not quiet:
-        say_problems(report)
+        print_report(report, dry_run=False)
+    say_problems(report, quiet=quiet)
     for mined, summary in libraries:
         print_mined(mined, summary, 8, quiet=quiet)
     print_by_method(evaluation)

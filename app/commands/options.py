@@ -29,7 +29,18 @@ StoreOption = Annotated[
 JsonOption = Annotated[
     bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")
 ]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no messages.")]
+QuietOption = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="No progress, no remarks: the answer alone, and what went wrong."
+    ),
+]
+QUIET_RULE = (
+    "`--quiet` is the same for every command: no progress, and nothing of a command's own work "
+    "(what it read, wrote or left out, and what comes next). An answer stays on standard "
+    "output as it is without `--quiet`. What went wrong is still said: rejected input, less "
+    "than was asked for, errors."
+)
 DatasetOption = Annotated[
     str | None, typer.Option("--dataset", metavar="NAME", help="Only this data set.")
 ]
