@@ -234,6 +234,14 @@ class _Run:
         self._messages = messages
         self._builder = builder
         self._unknown: dict[str, int] = {}
+        self._by_address: dict[str, list[int]] = {}
+        self._by_watched: dict[str | None, list[int]] = {}
+        for place, role in enumerate(roles):
+            for address in role.addresses:
+                self._by_address.setdefault(address, []).append(place)
+            for action in role.watch or ():
+                self._by_watched.setdefault(action, []).append(place)
+        self._nobody_watches = all(role.watch is None for role in roles)
         units = [
             (role.name, _shared_role(role, builder), builder.policy.attributes(role.described))
             for role in roles
@@ -291,7 +299,7 @@ class _Run:
 
     def _addressed(self, address: str, message: Message) -> int:
         """The agent of an address; of two roles of one class, the one the message names."""
-        places = [place for place, role in enumerate(self._roles) if address in role.addresses]
+        places = self._by_address.get(address, [])
         if len(places) > 1:
             metadata = message.get("metadata")
             spelled = metadata.get("agent") if isinstance(metadata, dict) else None
@@ -318,24 +326,21 @@ class _Run:
         receivers: list[int] = []
         delivery: Delivery = "explicit"
         for address in addresses:
-            if address == EVERYBODY:
-                watching = [
-                    place
-                    for place, role in enumerate(self._roles)
-                    if role.watch is not None and _name(message.get("cause_by")) in role.watch
-                ]
-                if all(role.watch is None for role in self._roles):
-                    watching = [p for p in range(len(self._roles)) if self._agents[p] != agent]
-                    delivery = "broadcast"
+            if address == EVERYBODY and self._nobody_watches:
+                receivers += [other for other in self._agents if other != agent]
+                delivery = "broadcast"
+            elif address == EVERYBODY:
+                cause = _name(message.get("cause_by"))
+                watching = self._by_watched.get(cause, ())
                 receivers += [self._agents[place] for place in watching]
             elif address == ITSELF:
                 receivers += [] if agent is None else [agent]
             elif address and address != NOBODY:
-                receivers += [
-                    self._agents[place]
-                    for place, role in enumerate(self._roles)
-                    if address in role.addresses
-                ] or [self._addressed(address, message)]
+                places = self._by_address.get(address)
+                if places:
+                    receivers += [self._agents[place] for place in places]
+                else:
+                    receivers.append(self._addressed(address, message))
         return list(dict.fromkeys(receivers)), delivery
 
 
@@ -364,15 +369,16 @@ def _is_users(message: Message) -> bool:
 def _attributes(message: Message) -> Attributes:
     kept: Attributes = {}
     for name in ("id", "cause_by", "send_to", "instruct_content", "metadata"):
-        if message.get(name) not in (None, "", [], {}):
-            kept["message_id" if name == "id" else name] = message[name]
-    if isinstance(message.get("role"), str):
-        kept["chat_role"] = message["role"]
+        value = message.get(name)
+        if value or isinstance(value, int | float):
+            kept["message_id" if name == "id" else name] = value
+    if isinstance(role := message.get("role"), str):
+        kept["chat_role"] = role
     return kept
 
 
 def _name(value: Any) -> str | None:
-    return value.strip() if isinstance(value, str) and value.strip() else None
+    return (value.strip() or None) if isinstance(value, str) else None
 
 
 def _texts(value: Any) -> list[str]:
