@@ -11,6 +11,7 @@ import re
 import warnings
 from datetime import UTC, datetime, timedelta, timezone
 from keyword import iskeyword
+from math import isfinite
 from typing import Any
 
 from graphstore.errors import InputError
@@ -130,13 +131,11 @@ def _value(node: ast.expr) -> Any:
 
 
 def _constant(value: Any) -> Any:
-    if isinstance(value, str):
+    if type(value) is str:
         return _clean(value)
-    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
-        return repr(value)
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, int):
         return value
-    return repr(value)
+    return value if isinstance(value, float) and isfinite(value) else repr(value)
 
 
 def _key(node: ast.expr) -> str:
