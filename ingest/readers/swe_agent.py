@@ -22,7 +22,7 @@ from graphstore.errors import InputError
 from graphstore.model import AgentKind, Attributes, CollaborationGraph, GraphKind, Outcome, Role
 from ingest.flow import FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.decoding import REPAIRED, decode_file, text_of
+from ingest.readers.decoding import REPAIRED, decode_bytes, text_of
 from ingest.readers.naming import set_task_from_text
 from ingest.readers.openai_calls import ChatCall, calls_of, text_of_content
 from ingest.readers.sample_json import first_value
@@ -83,7 +83,8 @@ class SweAgentReader:
         Raises:
             InputError: The file is not JSON, or holds neither history nor trajectory.
         """
-        value, repaired = decode_file(file, _DECODER)
+        data = file.data()
+        value, repaired = decode_bytes(data, _DECODER, file.uri)
         if not isinstance(value, dict):
             raise InputError("it is no trajectory", file=file.uri)
         history = _objects(value.get("history"))
@@ -96,7 +97,7 @@ class SweAgentReader:
                 "no message with an agent or a message_type",
                 file=file.uri,
             )
-        builder = context.builder(self, file, file.data())
+        builder = context.builder(self, file, data)
         if repaired:
             builder.warn(REPAIRED)
         run = _Run(builder, history, steps)
