@@ -8,7 +8,7 @@ import msgspec
 
 # Possessive: a text that is cut off is gone over once, not once more for each way to part it.
 _TEXT = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_NEXT_BRACKET = re.compile(rb"(?:[^\"{}\[\]]++|%b)*+([{}\[\]])" % _TEXT, re.DOTALL)
+_NEXT_BRACKET = re.compile(rb"[^\"{}\[\]]*+(?:%b[^\"{}\[\]]*+)*+([{}\[\]])" % _TEXT, re.DOTALL)
 _LAST_COMMA = re.compile(rb"(?:[^\",]*+(?:%b[^\",]*+)*+,)++" % _TEXT, re.DOTALL)
 _ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
 _KEY = re.compile(rb'"([^"\\\n]{1,60})"\s*:')
