@@ -9,7 +9,6 @@ has the last word and the sentence for the user.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from math import isfinite
-from operator import lt
 from typing import Any
 
 from graphstore import identity
@@ -113,22 +112,22 @@ class Assembly:
         """
         if not edges:
             return ()
-        place = self._place
+        ids, place = self._ids, self._place
         if isinstance(place, range):
-            pairs = ordered = sorted(edges)
+            ordered = sorted(edges.items())
         else:
-            pairs = sorted(edges, key=lambda pair: (place[pair[0]], place[pair[1]]))
-            ordered = [(place[source], place[target]) for source, target in pairs]
-        bases = [edges[pair] for pair in pairs]
-        sources, targets = zip(*ordered, strict=True)
-        if not (
-            all(map(lt, sources, targets))
-            and min(map(min, pairs)) >= 0
-            and _BASES.issuperset(bases)
-        ):
-            self.valid = False
-        id_of = self._ids.__getitem__
-        return tuple(map(Edge, map(id_of, sources), map(id_of, targets), bases))
+            ordered = sorted(
+                ((place[source], place[target]), basis)
+                for (source, target), basis in edges.items()
+            )
+            if min(map(min, edges)) < 0:
+                self.valid = False
+        made: list[Edge] = []
+        for (source, target), basis in ordered:
+            if not 0 <= source < target or basis not in _BASES:
+                self.valid = False
+            made.append(Edge(ids[source], ids[target], basis))
+        return tuple(made)
 
     def attributes(self, attributes: Attributes) -> Attributes:
         """Attributes of the graph as a whole, as they may be stored."""

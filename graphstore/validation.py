@@ -29,6 +29,9 @@ from graphstore.model import (
     Outcome,
 )
 
+_ROLES = frozenset(ROLES)
+_AGENT_KINDS = frozenset(AGENT_KINDS)
+
 
 def validate(graph: CollaborationGraph) -> None:
     """Checks every rule of the model.
@@ -65,7 +68,12 @@ def holds_beside_nodes(graph: CollaborationGraph) -> bool:
     )
     if graph.kind not in GRAPH_KINDS or not (_encodes(rest) and _fit(_values_beside(graph))):
         return False
-    if any(_agent_problems(graph)) or any(_organization_problems(graph)):
+    for agent in graph.agents:
+        if agent.role not in _ROLES or agent.kind not in _AGENT_KINDS or agent.unit is not None:
+            if any(_agent_problems(graph)):
+                return False
+            break
+    if graph.organization is not None and any(_organization_problems(graph)):
         return False
     if not graph.couplings and not graph.proposals:
         return True
