@@ -59,6 +59,7 @@ _CHAT_ROLES = frozenset({"system", "user", "assistant", "tool", "function", "dev
 # A literal that comes first is found at memory speed; that no backslash stands before it, so
 # that it is no part of a text, is looked at behind it.
 _FIRST_ENTRY = re.compile(rb'"history"(?<!\\"history")\s*:\s*\[\s*\{')
+_SHORT_ENTRY = 4_096
 _LENIENT = json.JSONDecoder(strict=False)
 _SPEAKER_NAME = re.compile(rb'"name"(?<!\\"name")\s*:\s*"')
 _SPEAKER_ROLE = re.compile(rb'"role"(?<!\\"role")\s*:\s*"(?!user"|assistant"|system")[^"]+"')
@@ -207,8 +208,8 @@ def _chat_agents(log: Log, builder: GraphBuilder, context: ReadContext) -> dict[
     if log.system_prompt is not None and not isinstance(log.system_prompt, dict):
         builder.warn("system_prompt is no object and was left out")
     agents: dict[str, int] = {}
-    speakers = [entry.name for entry in log.history if is_name(entry.name)]
-    for name in dict.fromkeys([*speakers, *prompts]):
+    named = dict.fromkeys([e.name for e in log.history if isinstance(e.name, str)])
+    for name in dict.fromkeys([*filter(is_name, named), *prompts]):
         prompt = text_of(prompts.get(name))
         kind = agent_kind(name)
         agents[name] = builder.new_agent(
@@ -230,7 +231,7 @@ def _add_chat(log: Log, agents: dict[str, int], builder: GraphBuilder) -> None:
         role = entry.role
         agent: int | None = None
         is_tool = False
-        if is_name(name):
+        if isinstance(name, str) and name.strip():
             agent = agents[name]
             is_tool = agent_kind(name) == "tool"
         else:
@@ -262,7 +263,6 @@ def _closest(name: str, agents: dict[str, int]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
-@lru_cache(maxsize=1)
 @lru_cache(maxsize=2)
 def _first_entry(sample: bytes) -> bytes | None:
     """The text of the history's first entry, as far as the sample goes."""
@@ -271,13 +271,16 @@ def _first_entry(sample: bytes) -> bytes | None:
     found = _FIRST_ENTRY.search(sample)
     if found is None:
         return None
-    rest = sample[found.end() - 1 :]
-    text = rest.decode(errors="replace")
-    try:
-        _, end = _LENIENT.raw_decode(text)
-    except (ValueError, RecursionError):
-        return rest
-    return text[:end].encode()
+    start = found.end() - 1
+    # Most entries are short: the rest of the sample need not be made a text for them.
+    for size in (_SHORT_ENTRY, len(sample)):
+        text = sample[start : start + size].decode(errors="replace")
+        try:
+            _, end = _LENIENT.raw_decode(text)
+        except (ValueError, RecursionError):
+            continue
+        return text[:end].encode()
+    return sample[start:]
 
 
 def _labelled(sample: bytes) -> bool:

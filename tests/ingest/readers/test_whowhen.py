@@ -321,6 +321,19 @@ def test_a_name_inside_a_text_is_no_name() -> None:
     assert not AG2.sniff(sample)
 
 
+@pytest.mark.parametrize("length", [10, 4_000, 4_096, 70_000])
+def test_what_follows_a_long_text_of_the_first_entry_is_seen(length: int) -> None:
+    text = "Ä" * (length // 2)
+    named = {"content": text, "role": "assistant", "name": "Ann"}
+    spoken = {"content": text, "role": "Orchestrator (thought)"}
+    fits = length < 65_536
+    for entry, reader, other in ((named, AG2, HANDCRAFTED), (spoken, HANDCRAFTED, AG2)):
+        log = {"is_correct": False, "history": [entry, {"content": "x", "name": "B"}]}
+        sample = json.dumps(log, ensure_ascii=False).encode()[:65_536]
+        assert reader.sniff(sample) is fits
+        assert not other.sniff(sample)
+
+
 def test_damaged_files_only_reject() -> None:
     assert_survives(HANDCRAFTED, LIBRARY.read_bytes())
     assert_survives(AG2, BRIDGE.read_bytes())
