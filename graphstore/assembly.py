@@ -7,7 +7,6 @@ has the last word and the sentence for the user.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 from math import isfinite
 from typing import Any
 
@@ -53,8 +52,6 @@ _KINDS: dict[str, frozenset[str]] = {
     "run": frozenset(ACTION_KINDS),
     "decomposition": frozenset(SUBTASK_KINDS),
 }
-_SCALARS: frozenset[type] = frozenset((str, int, float, bool, type(None)))
-_VALUES: frozenset[type] = _SCALARS | {dict, list}
 
 
 class Assembly:
@@ -360,26 +357,29 @@ def _gathered(attributes: Sequence[Attributes]) -> tuple[list[str], set[str]] | 
     """
     strings: list[str] = []
     keys: set[str] = set()
-    maps: Sequence[dict[str, Any]] = attributes
-    lists: Sequence[list[Any]] = ()
+    level: Sequence[dict[str, Any] | list[Any]] = attributes
     for _ in range(MAX_DEPTH):
-        keys.update(*maps)
-        values = [*chain.from_iterable(map(dict.values, maps)), *chain.from_iterable(lists)]
-        types = set(map(type, values))
-        if not types <= _VALUES:
-            return None
-        if str in types:
-            strings.extend(
-                values if len(types) == 1 else [one for one in values if type(one) is str]
-            )
-        if int in types:
-            whole = [one for one in values if type(one) is int]
-            if min(whole) < -_INT64 or max(whole) >= _INT64:
-                return None
-        if float in types and not all(isfinite(one) for one in values if type(one) is float):
-            return None
-        maps = [one for one in values if type(one) is dict] if dict in types else ()
-        lists = [one for one in values if type(one) is list] if list in types else ()
-        if not maps and not lists:
+        deeper: list[dict[str, Any] | list[Any]] = []
+        for holder in level:
+            values: Iterable[Any] = holder
+            if type(holder) is dict:
+                keys.update(holder)
+                values = holder.values()
+            for value in values:
+                kind = type(value)
+                if kind is str:
+                    strings.append(value)
+                elif kind is int:
+                    if not -_INT64 <= value < _INT64:
+                        return None
+                elif kind is dict or kind is list:
+                    deeper.append(value)
+                elif kind is float:
+                    if not isfinite(value):
+                        return None
+                elif value is not None and kind is not bool:
+                    return None
+        if not deeper:
             return (strings, keys) if set(map(type, keys)) <= {str} else None
+        level = deeper
     return None

@@ -60,6 +60,11 @@ def unknown_role(name: str) -> Role:  # noqa: ARG001 - the signature of a role t
     return "unknown"
 
 
+def _each_once(artifacts: Iterable[Artifact]) -> tuple[Artifact, ...]:
+    listed = tuple(artifacts)
+    return listed if len(listed) < 2 else tuple(dict.fromkeys(listed))
+
+
 @dataclass(slots=True)
 class _AgentDraft:
     name: str
@@ -297,8 +302,8 @@ class GraphBuilder:
                 (delivery or "explicit") if receivers else None,
                 content,
                 content_hash,
-                tuple(dict.fromkeys(inputs)) if inputs else (),
-                tuple(dict.fromkeys(outputs)) if outputs else (),
+                _each_once(inputs) if inputs else (),
+                _each_once(outputs) if outputs else (),
                 tuple(sorted(set(accesses))) if accesses else (),
                 parent,
                 round,
