@@ -139,6 +139,40 @@ def release(graph: Any) -> None:
     graph.__exit__(StoreError, None, None)
 
 
+def writer_of(path: Path) -> str | None:
+    """Who has the writer's lock, looked up without touching it.
+
+    Args:
+        path: The store's file.
+
+    Returns:
+        As ``process 12 (since ...)`` or ``this process (since ...)``. None where nobody has
+        it, or where the system does not tell: only Linux does, of processes that it shows.
+    """
+    lock = path.with_name(path.name + ".lock")
+    try:
+        owner = dict(
+            line.partition("=")[::2]
+            for line in lock.with_name(lock.name + "-owner").read_text("utf-8").splitlines()
+        )
+        held = str(lock.stat().st_ino)
+        locks = [line.split() for line in Path("/proc/locks").read_text("utf-8").splitlines()]
+    except (OSError, ValueError):
+        return None
+    # Number, kind, mode, access, process, device and file; a waiting one has an arrow more.
+    if not any(
+        one[1] == "FLOCK" and one[4] == owner.get("pid") and one[5].rpartition(":")[2] == held
+        for one in locks
+        if len(one) > 5
+    ):
+        return None
+    return _told(int(owner["pid"]) == os.getpid(), owner["pid"], owner.get("since"))
+
+
+def _told(is_self: bool, process: object, since: object) -> str:
+    return f"{'this process' if is_self else f'process {process}'} (since {since})"
+
+
 def unread_log(path: Path) -> str | None:
     """A sentence on commits that a reader cannot see yet, or None."""
     size = log_bytes(path)
@@ -166,10 +200,10 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except kglite.WriterLeaseHeldError as error:
         holder = error.holder or {}
-        who = "this process" if holder.get("self") else f"process {holder.get('pid')}"
+        who = _told(bool(holder.get("self")), holder.get("pid"), holder.get("since"))
         raise StoreLockedError(
-            f"the store {path} is open for writing by {who} (since {holder.get('since')}): "
-            "close it there, or open it read-only"
+            f"the store {path} is open for writing by {who}: close it there, or open it "
+            "read-only"
         ) from error
     except kglite.FileFormatError as error:
         raise StoreDamagedError(

@@ -29,13 +29,14 @@ export default function (component) {
     parentElement.appendChild(frame);
     const hint = document.createElement("div");
     hint.className = "hint";
-    hint.textContent = "Scroll sideways: the drawing goes on to the right.";
+    hint.textContent = data.hint;
+    // Screen readers get it in the drawing's label.
+    hint.setAttribute("aria-hidden", "true");
     parentElement.appendChild(hint);
   }
   frame.className = data.scrolls ? "frame" : "frame fits";
   frame.tabIndex = 0;
   frame.setAttribute("role", "region");
-  frame.setAttribute("aria-label", data.title);
   if (frame.dataset.shown !== data.svg) {
     frame.innerHTML = data.svg;
     frame.dataset.shown = data.svg;
@@ -53,8 +54,12 @@ export default function (component) {
     setTriggerValue("picked", target.dataset.pick);
   };
   // The right edge fades where the drawing goes on.
-  const mark = () => frame.classList.toggle(
-    "more", frame.scrollWidth - frame.clientWidth - frame.scrollLeft > 4);
+  const mark = () => {
+    const more = frame.scrollWidth - frame.clientWidth - frame.scrollLeft > 4;
+    frame.classList.toggle("more", more);
+    frame.setAttribute("aria-label", more ? `${data.title}. ${data.hint}` : data.title);
+  };
+  mark();
   frame.onscroll = mark;
   requestAnimationFrame(mark);
   if (!frame.dataset.watched) {
@@ -68,6 +73,9 @@ export default function (component) {
 
 LEAST_WIDTH = 620
 """Pixels below which a figure is not shrunk but scrolled: its letters stay readable."""
+
+HINT = "Scroll sideways: the drawing goes on to the right."
+"""What a drawing says that is wider than its place."""
 
 _mounted: Any = None
 
@@ -105,6 +113,7 @@ def mount(
         data={
             "svg": figure.inline(),
             "title": figure.title,
+            "hint": HINT,
             "width": figure.width,
             "least": least,
             "scrolls": scrolls,

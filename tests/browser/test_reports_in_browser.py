@@ -138,6 +138,45 @@ def test_nothing_stored_becomes_markup(browser, address, trick):
         assert browser.script("return window.broken") is None
 
 
+FRAMES = """
+const found = [];
+document.querySelectorAll('*').forEach(one => {
+  if (one.shadowRoot) found.push(...one.shadowRoot.querySelectorAll('.frame'));
+});
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_references_are_drawn_to_be_read_and_say_that_they_scroll(
+    browser, address, places, width
+):
+    browser.look(width, 900, "light")
+    browser.open(f"{address}/forests?forest={places['forest']}")
+    frames = browser.wait(
+        lambda: browser.script(
+            FRAMES + "return found.map(one => ({label: one.getAttribute('aria-label'), "
+            "goesOn: one.scrollWidth > one.clientWidth + 4, scale: one.firstChild."
+            "getBoundingClientRect().width / one.firstChild.getAttribute('width')}))"
+        ),
+        "the drawings",
+    )
+    references = [one for one in frames if one["label"].startswith("Who consumed what")]
+    assert references
+    for one in references:
+        assert one["scale"] > 0.89
+        assert one["goesOn"] == one["label"].endswith("the drawing goes on to the right.")
+    assert any(one["goesOn"] for one in references) == (width == 400)
+    browser.script(FRAMES + "found.forEach(one => { one.scrollLeft = one.scrollWidth; })")
+    browser.wait(
+        lambda: (
+            not browser.script(
+                FRAMES + "return found.some(one => one.ariaLabel.includes('Scroll'))"
+            )
+        ),
+        "no hint where a drawing ends",
+    )
+
+
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 @pytest.mark.parametrize(
     ("name", "where"),

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -92,9 +93,13 @@ def test_a_second_writer_is_told_who_holds_the_file(path):
             EmbeddedStore(path)
         with EmbeddedStore(path, read_only=True) as reader:
             assert reader.counts() == {}
+            if Path("/proc/locks").exists():
+                told = embedded_files.writer_of(path)
+                assert re.fullmatch(rf"process {holder.pid} \(since \S+\)", told)
     finally:
         holder.kill()
         holder.communicate()
+    assert embedded_files.writer_of(path) is None, "the names it left behind hold nothing"
     EmbeddedStore(path).close()
 
 

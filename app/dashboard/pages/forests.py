@@ -57,7 +57,7 @@ FAILED_COLUMNS = (
 DRAWN_NODES = 200
 """Nodes up to which a reference is drawn among the others."""
 DRAWN_REFERENCES = 24
-LEAST_SCALE = 0.6
+LEAST_SCALE = 0.9
 """How far a drawing is shrunk at most."""
 STRATEGIES = {
     "parts_at": "where it parts from its reference",
@@ -168,10 +168,8 @@ def _forest(page: Page, forest: str) -> None:
 
 def _references(page: Page, rows: list[dict[str, Any]]) -> None:
     page.heading("References")
-    for place in range(0, min(len(rows), DRAWN_REFERENCES), 2):
-        for column, row in zip(st.columns(2), rows[place : place + 2], strict=False):
-            with column:
-                _reference(page, row)
+    for row in rows[:DRAWN_REFERENCES]:
+        _reference(page, row)
     if len(rows) > DRAWN_REFERENCES:
         page.say(f"the drawings are those of the first {DRAWN_REFERENCES}; the table has all")
 
@@ -184,7 +182,7 @@ def _reference(page: Page, row: dict[str, Any]) -> None:
         page.soft("Too large to be drawn among others; open it.")
     else:
         drawn = action_graph(page.graph(row["reference"])).figure
-        # A long one is scrolled: shrunk into half a page its letters are lost.
+        # A long one is scrolled: shrunk into the page its letters are lost.
         page.card(
             drawn, f"reference-{row['reference']}", least=round(drawn.width * LEAST_SCALE)
         )

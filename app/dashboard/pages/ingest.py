@@ -8,6 +8,7 @@ from app.dashboard import connection
 from app.dashboard.page import Page
 from app.dashboard.settings import current
 from app.drop_jobs import DroppedFile, read_dropped, remember_report, what_was_dropped
+from graphstore.embedded_files import writer_of
 from graphstore.errors import StoreLockedError
 from graphstore.store import open_store
 from ingest.report import IngestReport
@@ -29,13 +30,18 @@ def show(page: Page) -> None:
         )
         return
     place = connection.connection().place
+    page.soft(f"Into {place.address}.")
     if place.file is not None:
-        page.soft(
-            f"Into {place.address}. One process at a time can write to this file: where "
-            "another one holds it, Read stores nothing and says which one."
-        )
-    else:
-        page.soft(f"Into {place.address}.")
+        writer = writer_of(place.file)
+        if writer is not None:
+            page.warn(
+                f"{writer} holds this file for writing: until it lets go, Read stores nothing"
+            )
+        else:
+            page.soft(
+                "One process at a time can write to this file: where another one holds it, "
+                "Read stores nothing and says which one."
+            )
     dropped = st.file_uploader(
         f"Traces and task decompositions, each of at most {settings.upload_megabytes:,} MB",
         accept_multiple_files=True,
