@@ -31,6 +31,9 @@ INNER = frozenset({"ThoughtEvent", "UserInputRequestedEvent", *SPEAKER_CHOICES})
 CONTEXT_RESULT = "FunctionExecutionResultMessage"
 _CALL_EVENTS = REQUESTS | RESULTS | {CONTEXT_RESULT}
 _KNOWN_EVENTS = INNER | {"CodeGenerationEvent", "CodeExecutionEvent", "MemoryQueryEvent"}
+_NO_PLAIN_TEXT = frozenset(
+    {"CodeExecutionEvent", "MemoryQueryEvent", "UserInputRequestedEvent"}
+)
 
 _KNOWN_FIELDS = frozenset(
     {"id", "source", "content", "type", "created_at", "models_usage", "metadata", "thought"}
@@ -109,16 +112,17 @@ def steps(records: Iterable[Record], warn: Warn) -> list[Step]:
     found: list[Step] = []
     waiting: dict[tuple[str, str | None], list[Call]] = {}
     for record in _streamed(_once(records, warn), warn):
-        step = _step(record, warn)
         type_ = type_of(record)
-        if type_ in REQUESTS or (step.kind == "calls" and step.calls):
-            for call in step.calls:
-                if call.result is None:
-                    waiting.setdefault((step.source, call.call_id), []).append(call)
-        elif type_ in RESULTS or type_ == CONTEXT_RESULT:
-            step.calls = _unmatched(record, step, waiting, warn)
-            if not step.calls:
-                continue
+        step = _step(record, type_, warn)
+        if step.kind == "calls":
+            if type_ in REQUESTS or step.calls:
+                for call in step.calls:
+                    if call.result is None:
+                        waiting.setdefault((step.source, call.call_id), []).append(call)
+            else:
+                step.calls = _unmatched(record, step, waiting, warn)
+                if not step.calls:
+                    continue
         found.append(step)
     return found
 
@@ -189,15 +193,17 @@ def _joined(chunks: list[Record], warn: Warn) -> Record:
     }
 
 
-def _step(record: Record, warn: Warn) -> Step:
-    type_ = type_of(record)
-    step = Step(_kind(type_, warn), _source(record, warn), attributes=_attributes(record))
+def _step(record: Record, type_: str, warn: Warn) -> Step:
+    kind, source = _kind(type_, warn), _source(record, type_, warn)
+    step = Step(kind, source, attributes=_attributes(record))
     if (time := record.get("created_at")) is not None:
         _set_time(step, time, warn)
     if (usage := record.get("models_usage")) is not None:
         step.tokens_in, step.tokens_out = _tokens(usage, warn)
     content = record.get("content")
-    if isinstance(content, list) and _holds_calls(record, content):
+    if isinstance(content, str) and type_ not in _NO_PLAIN_TEXT:
+        step.content = content
+    elif isinstance(content, list) and _holds_calls(type_, content):
         step.kind = "calls"
         step.calls = [_call(item) for item in content]
         thought = record.get("thought")
@@ -238,11 +244,11 @@ def _kind(type_: str, warn: Warn) -> StepKind:
     return "message"
 
 
-def _holds_calls(record: Record, content: list[Any]) -> bool:
+def _holds_calls(type_: str, content: list[Any]) -> bool:
     if not content:
         return False
-    return type_of(record) in REQUESTS or (
-        type_of(record) == "AssistantMessage"
+    return type_ in REQUESTS or (
+        type_ == "AssistantMessage"
         and all(isinstance(item, dict) and "arguments" in item for item in content)
     )
 
@@ -325,11 +331,11 @@ def _multi_modal(content: list[Any], attributes: Attributes) -> str:
     return "\n".join(parts)
 
 
-def _source(record: Record, warn: Warn) -> str:
+def _source(record: Record, type_: str, warn: Warn) -> str:
     source = record.get("source")
     if isinstance(source, str) and source.strip():
         return source
-    if type_of(record) not in (CONTEXT_RESULT, "SystemMessage"):
+    if type_ not in (CONTEXT_RESULT, "SystemMessage"):
         warn("a message names no source")
     return ""
 
