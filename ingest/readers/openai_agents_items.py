@@ -1,8 +1,9 @@
 """The items of an OpenAI Agents run, put together: calls with outputs, messages by response."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from graphstore.identity import canonical_json
 from graphstore.model import Attributes, Status
@@ -23,32 +24,29 @@ _KEPT = ("arguments", "code", "input", "action", "queries")
 _OWN_OUTPUTS = ("output", "results", "outputs", "result", "action")
 
 
-@dataclass(slots=True, eq=False)
-class Said:
+class Said(msgspec.Struct, eq=False):
     """Something that a person, or the program around the run, said."""
 
     text: str | None
     node: int = -1
 
 
-@dataclass(slots=True, eq=False)
-class Message:
+class Message(msgspec.Struct, eq=False):
     """A model response as a message of its agent."""
 
     agent: AgentKey
     response: int | None = None
     response_id: str | None = None
-    texts: list[str] = field(default_factory=list)
-    reasoning: list[str] = field(default_factory=list)
-    tools: "list[Tool]" = field(default_factory=list)
+    texts: list[str] = []
+    reasoning: list[str] = []
+    tools: "list[Tool]" = []
     tokens_in: int | None = None
     tokens_out: int | None = None
     closed: bool = False
     node: int = -1
 
 
-@dataclass(slots=True, eq=False)
-class Tool:
+class Tool(msgspec.Struct, eq=False):
     """A tool call with its output; ``caller`` is the program that made the call, if any."""
 
     name: str
@@ -58,24 +56,22 @@ class Tool:
     answered: bool = False
     status: Status | None = None
     caller: "Tool | None" = None
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
     node: int = -1
 
 
-@dataclass(slots=True, eq=False)
-class Handoff:
+class Handoff(msgspec.Struct, eq=False):
     """A handoff with its result."""
 
     agent: AgentKey
     message: Message | None
     target: AgentKey | None = None
     arguments: str | None = None
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
     node: int = -1
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(msgspec.Struct, eq=False):
     """The steps of a run in order.
 
     Attributes:
@@ -85,8 +81,8 @@ class Plan:
         silent: Model responses that no item belongs to.
     """
 
-    order: list[Said | Message | Tool | Handoff] = field(default_factory=list)
-    unknown: list[Any] = field(default_factory=list)
+    order: list[Said | Message | Tool | Handoff] = []
+    unknown: list[Any] = []
     repeated: int = 0
     silent: int = 0
 
