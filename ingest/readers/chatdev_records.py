@@ -12,6 +12,7 @@ from typing import Literal
 
 from graphstore.model import Attributes
 from ingest.readers.chatdev_times import date_order
+from ingest.readers.python_repr import plain_literal
 
 RECORD = re.compile(r"\[(\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d\d:\d\d)(?:[,.]\d+)? [A-Z]+\] ?")
 """What a record begins with, at the start of a line."""
@@ -143,9 +144,12 @@ class _Parser:
     def record(self, time: str, body: str) -> None:
         if body.startswith(("flask app.py", "HTTP Request:")):
             return
-        if found := _TURN.match(body):
+        # Both begin in the first line with asterisks, which most records do not have there.
+        # (Where the line has no end, -1 leaves out one character: they are not the last.)
+        marked = body.find("**", 0, body.find("\n")) >= 0
+        if marked and (found := _TURN.match(body)):
             self._turn(time, body, found)
-        elif found := _BRACKET.match(body):
+        elif marked and (found := _BRACKET.match(body)):
             self._bracket(time, body, found)
         elif body.startswith(("[OpenAI_Usage_Info]", "[Claude_Usage_Info]")):
             self._usage(body)
@@ -358,6 +362,8 @@ def _answering(message: Message, following: list[Message]) -> list[str] | None:
 
 
 def _literal(text: str) -> str:
+    if (plain := plain_literal(text)) is not None:
+        return plain
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

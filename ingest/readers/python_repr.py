@@ -26,6 +26,7 @@ _ODD = r"\\\n\r\0\ud800-\udfff"
 _TEXT = "|".join(
     rf"{mark}[^{mark}{_ODD}]*(?:\\[\\'\"nrt][^{mark}{_ODD}]*)*{mark}" for mark in ("'", '"')
 )
+_LITERAL = re.compile(_TEXT)
 _CONSTANT = f"{_TEXT}|None|True|False"
 _CALL = rf"{_NAME}\({_NAME}=(?:{_CONSTANT})(?:, {_NAME}=(?:{_CONSTANT}))*\)"
 _CALLS = re.compile(rf"\[{_CALL}(?:, {_CALL})*\]")
@@ -69,6 +70,24 @@ def parse_repr(text: str) -> Any:
         raise InputError("the text is no Python value that can be read") from error
 
 
+def plain_literal(text: str) -> str | None:
+    """What the literal of a text says: what stands between its quotes, without escapes.
+
+    Args:
+        text: One expression.
+
+    Returns:
+        None where it is no such literal, or holds an odd character or escape.
+    """
+    return _unescaped(text[1:-1]) if _LITERAL.fullmatch(text) else None
+
+
+def _unescaped(inside: str) -> str:
+    if "\\" not in inside:
+        return inside
+    return _ESCAPE.sub(lambda shown: _ESCAPES[shown[0]], inside)
+
+
 def _plain_calls(text: str) -> list[dict[str, Any]] | None:
     """A list of calls that holds nothing unusual, as the syntax tree would give it.
 
@@ -89,10 +108,8 @@ def _plain_calls(text: str) -> list[dict[str, Any]] | None:
             calls.append(call)
         elif constant[0] not in _QUOTES:
             call[name] = _CONSTANTS[constant]
-        elif "\\" in constant:
-            call[name] = _ESCAPE.sub(lambda shown: _ESCAPES[shown[0]], constant[1:-1])
         else:
-            call[name] = constant[1:-1]
+            call[name] = _unescaped(constant[1:-1])
     for name, call in zip(names, calls, strict=True):
         call.setdefault("type", name)
     return calls

@@ -1,5 +1,7 @@
 """The repr of Python objects: a list of plain calls is read without a syntax tree."""
 
+import ast
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -69,3 +71,18 @@ def test_what_is_no_call_is_an_error(text):
     assert python_repr._plain_calls(text) is None
     with pytest.raises(InputError, match="no complete Python value"):
         parse_repr(text)
+
+
+@given(st.one_of(st.text().map(repr), st.text(alphabet="'\"\\nx\n\r\t\0a", max_size=8)))
+@example("'it\\'s'")
+@example("'\\x41'")
+@example("'a' 'b'")
+def test_a_plain_literal_is_what_python_says(text):
+    said = python_repr.plain_literal(text)
+    if said is not None:
+        assert said == ast.literal_eval(text)
+
+
+def test_usual_texts_are_plain_literals():
+    for said in ("", "it's", 'say "so"', 'it\'s "so"\n\t\\', "ä\U0001f642"):
+        assert python_repr.plain_literal(repr(said)) == said
