@@ -18,9 +18,10 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
+import msgspec
+
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
-from graphstore.identity import canonical_json
 from graphstore.model import Attributes, CollaborationGraph, GraphKind, Outcome, Role
 from ingest.flow import FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
@@ -41,6 +42,8 @@ from ingest.readers.openai_agents_items import (
 )
 from ingest.readers.platform_spans import count_at, short
 from ingest.readers.sample_json import first_value
+
+_ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 class RunStateReader:
@@ -93,7 +96,7 @@ class RunStateReader:
             if not isinstance(state, dict) or VERSION not in state:
                 yield Rejection(file.uri, record, f"it is no run state: it has no {VERSION}")
                 continue
-            builder = context.builder(self, file, canonical_json(state), record=record)
+            builder = context.builder(self, file, _ENCODER.encode(state), record=record)
             if repaired:
                 builder.warn(REPAIRED)
             try:

@@ -22,14 +22,14 @@ one has ended: parallel calls read the same things.
 
 import heapq
 from collections import defaultdict
-from dataclasses import dataclass, field
+
+import msgspec
 
 from graphstore.model import Basis, Delivery
 from ingest.readers.otlp_tree import DEFAULT, SpanTree
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _Waiting(msgspec.Struct, eq=False, gc=False):
     """An output that an agent has received; ``until`` is when its first reader ended."""
 
     place: int
@@ -37,15 +37,13 @@ class _Waiting:
     until: int | None = None
 
 
-@dataclass(slots=True)
-class _State:
-    last: list[int] = field(default_factory=list)
-    inbox: list[_Waiting] = field(default_factory=list)
+class _State(msgspec.Struct, eq=False):
+    last: list[int] = []
+    inbox: list[_Waiting] = []
     acts: bool = False
 
 
-@dataclass(slots=True)
-class Flow:
+class Flow(msgspec.Struct, eq=False):
     """What was consumed and who received it.
 
     Attributes:
@@ -55,9 +53,9 @@ class Flow:
         backwards: Named sources that start after what consumed them, and were left out.
     """
 
-    edges: dict[tuple[int, int], Basis] = field(default_factory=dict)
-    recipients: dict[int, set[int]] = field(default_factory=dict)
-    deliveries: dict[int, Delivery] = field(default_factory=dict)
+    edges: dict[tuple[int, int], Basis] = {}
+    recipients: dict[int, set[int]] = {}
+    deliveries: dict[int, Delivery] = {}
     backwards: int = 0
 
 

@@ -20,7 +20,8 @@ or with two ids, are two.
 """
 
 import re
-from dataclasses import dataclass, field
+
+import msgspec
 
 from graphstore.errors import GraphError
 from graphstore.model import NodeKind
@@ -36,8 +37,7 @@ DEFAULT = -1
 """Stands for the agent of spans that no span names one for."""
 
 
-@dataclass(slots=True)
-class AgentFacts:
+class AgentFacts(msgspec.Struct, gc=False):
     """An agent of the run.
 
     Attributes:
@@ -53,8 +53,7 @@ class AgentFacts:
     tool: bool = False
 
 
-@dataclass(slots=True)
-class SpanTree:
+class SpanTree(msgspec.Struct, eq=False):
     """The spans of one run in order, with what their nesting says.
 
     All lists run over spans, and all positions are positions in ``spans``, but for agents.
@@ -74,16 +73,16 @@ class SpanTree:
     """
 
     spans: list[Facts]
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    parents: list[int] = field(default_factory=list)
-    kinds: list[NodeKind | None] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-    callers: list[int] = field(default_factory=list)
-    visits: list[int] = field(default_factory=list)
-    enclosing: list[int] = field(default_factory=list)
-    handoffs: dict[int, int] = field(default_factory=dict)
-    agents: list[AgentFacts] = field(default_factory=list)
+    starts: list[int] = []
+    ends: list[int] = []
+    parents: list[int] = []
+    kinds: list[NodeKind | None] = []
+    owners: list[int] = []
+    callers: list[int] = []
+    visits: list[int] = []
+    enclosing: list[int] = []
+    handoffs: dict[int, int] = {}
+    agents: list[AgentFacts] = []
     dangling: int = 0
     untimed: int = 0
 
