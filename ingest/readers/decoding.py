@@ -1,5 +1,6 @@
 """What the readers of JSON files share: decoding with a reason, and looking at a sample."""
 
+import re
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,6 +16,8 @@ T = TypeVar("T")
 REPAIRED = "half a surrogate pair in the text was replaced by U+FFFD"
 
 _SPACE = b" \t\r\n"
+_LINE_END = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+_FIRST_LINE = re.compile(rf"\s*(\S[^{_LINE_END}]*)")
 
 
 def decode_bytes(
@@ -75,7 +78,8 @@ def short_name(text: str, length: int = 100) -> str:
         text: Any text.
         length: The most characters, the ellipsis included.
     """
-    line = next((part.strip() for part in text.splitlines() if part.strip()), "")
+    found = _FIRST_LINE.match(text)
+    line = "" if found is None else found[1].rstrip()
     if len(line) <= length:
         return line
     cut = line[: length - 1]

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from graphstore.errors import InputError
-from ingest.big_json import streamed_items
+from ingest.big_json import is_indented, streamed_items
 from ingest.reader import TraceFile
 from ingest.readers.decoding import decode_bytes
 
@@ -29,6 +29,9 @@ def values(file: TraceFile) -> Iterator[tuple[Any, bool]]:
             except InputError as error:
                 record = f"record {place}"
                 raise InputError(error.reason, file=file.uri, record=record) from error
+        return
+    if is_indented(file):
+        yield from _items(*decode_bytes(file.data(), _ANY, file.uri))
         return
     lines = file.lines()
     first = next(lines, None)

@@ -1,7 +1,6 @@
 """The records of a JSON file as bytes: a bad one is rejected and the others are read."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import msgspec
 
@@ -9,13 +8,13 @@ from graphstore.errors import InputError
 from ingest import json_text
 from ingest.big_json import streamed_items
 from ingest.reader import TraceFile
+from ingest.readers.decoding import first_character
 
 _ONE = msgspec.json.Decoder(msgspec.Raw)
 _MANY = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-@dataclass(frozen=True, slots=True)
-class RawRecord:
+class RawRecord(msgspec.Struct, frozen=True):
     """The bytes of one record.
 
     Attributes:
@@ -43,6 +42,15 @@ def raw_records(file: TraceFile) -> Iterator[RawRecord]:
         for place, item in enumerate(items, 1):
             yield RawRecord(f"record {place}", 1, item)
         return
+    if first_character(file.sample) == b"[":
+        try:
+            listed = _MANY.decode(file.data())
+        except json_text.DECODE_ERRORS:
+            pass  # it is gone over again below, to say what is wrong or to repair it
+        else:
+            for place, item in enumerate(listed, 1):
+                yield RawRecord(f"record {place}", 1, bytes(item))
+            return
     lines = file.lines()
     first = next(lines, None)
     if first is None:
