@@ -111,7 +111,7 @@ def parse(text: str) -> Log:
     Args:
         text: From :func:`plain_text`.
     """
-    parser = _Parser(text)
+    parser = _Parser()
     # Searching for the bracket, and looking at what stands before it, is several times
     # faster than searching for the start of a line.
     starts = [
@@ -122,14 +122,14 @@ def parse(text: str) -> Log:
     bounds = [*(found.start() for found in starts), len(text)]
     for found, end in zip(starts, bounds[1:], strict=True):
         parser.record(found[1], text[found.end() : end])
-    log = parser.finished()
+    log = parser.finished(text)
     log.records = len(starts)
     log.date_order = date_order(text, [found[1] for found in starts])
     return log
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self) -> None:
         self.log = Log()
         self._phase: str | None = None
         self._announced: str | None = None
@@ -138,8 +138,6 @@ class _Parser:
         self._usages: list[tuple[int, int]] = []
         self._replies: list[Message] = []
         self._prompts: set[str] = set()
-        customer = _CUSTOMER.search(text)
-        self._customer = customer[1].strip() if customer else None
 
     def record(self, time: str, body: str) -> None:
         if body.startswith(("flask app.py", "HTTP Request:")):
@@ -161,10 +159,12 @@ class _Parser:
         else:
             self._other(body)
 
-    def finished(self) -> Log:
+    def finished(self, text: str) -> Log:
         self._flush()
         log = self.log
-        log.task = log.task or self._customer
+        if not log.task:
+            customer = _CUSTOMER.search(text)
+            log.task = customer[1].strip() if customer else None
         for number, message in enumerate(log.messages):
             following = log.messages[number + 1 : number + 2]
             if message.kind == "start" and message.receivers is None:
