@@ -8,6 +8,7 @@ out; where it says yes, each text is looked at by itself.
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from ingest.secrets import (
     BEARER,
@@ -17,14 +18,12 @@ from ingest.secrets import (
     RUN_LENGTH,
     TOKENS,
     Rule,
+    long_runs,
+    run_table,
 )
 
 _LETTERS = "".join(letter for letter in RUN_CHARACTERS if letter.isalnum()) + "_-"
-# In the order of a byte's code: what tokens are made of, and everything else.
-_RUN_TABLE = bytes(
-    ord("a") if code < 128 and chr(code) in _LETTERS else ord(" ") for code in range(256)
-)
-_LONG_RUN = b"a" * RUN_LENGTH
+_RUN_TABLE = run_table(_LETTERS)
 
 
 def _encoded(rule: Rule) -> re.Pattern[bytes]:
@@ -76,11 +75,12 @@ _SPELLINGS = {
     "key": (b"key:",),
 }
 # Between a name and its sign stand quotes and spaces at most: nothing that is kept.
-_THIN_NAMES = tuple(
-    (_thinned(spelling), literal.encode(), pattern, qualifier)
-    for literal, pattern, qualifier in NAMES
-    for spelling in _SPELLINGS[literal]
-)
+_THIN_NAMES: dict[bytes, list[tuple[bytes, re.Pattern[str], re.Pattern[str] | None]]] = {}
+for _literal, _pattern, _qualifier in NAMES:
+    for _spelling in _SPELLINGS[_literal]:
+        _THIN_NAMES.setdefault(_thinned(_spelling), []).append(
+            (_literal.encode(), _pattern, _qualifier)
+        )
 _THIN_BASIC = _thinned(b"authorization:basic")
 _THIN_BEARER = _thinned(b"bearer")
 _SHORT_RUNS = tuple(
@@ -121,9 +121,10 @@ def may_hold_secret(text: str, data: bytes | None = None) -> bool:
         data = text.encode("utf-8", "surrogatepass")
     if len(data) < RUN_LENGTH and not (b":" in data or b"=" in data or b"@" in data):
         return False
-    if _holds_token(data) or b"-----BEGIN " in data:
-        return True
+    # What is found fastest first: a text that holds something is looked at again in parts.
     if b"@" in data and (_EMAIL.search(data) or _URL_PASSWORD.search(data)):
+        return True
+    if b"-----BEGIN " in data or _holds_token(data):
         return True
     thin = _thinned(data)
     for thinned, literal, pattern in _SHORT_RUNS:
@@ -139,23 +140,15 @@ def may_hold_secret(text: str, data: bytes | None = None) -> bool:
 
 def _holds_token(data: bytes) -> bool:
     """Whether one of the stretches that are long enough for a token is one."""
-    flat = data.translate(_RUN_TABLE)
-    start = flat.find(_LONG_RUN)
-    if start < 0:
-        return False
     runs: set[bytes] = set()
-    while start >= 0:
-        end = flat.find(b" ", start + RUN_LENGTH)
-        if end < 0:
-            end = len(flat)
+    for start, end in long_runs(data, _RUN_TABLE):
         runs.add(data[start:end])
         if start and data[start - 1] in _BEFORE_RUN:
             begin = max(0, start - _AROUND_RUN)
             for pattern in _WITH_MARK:
                 if pattern.search(data, begin, end + _AROUND_RUN):
                     return True
-        start = flat.find(_LONG_RUN, end)
-    return _are_tokens(runs)
+    return bool(runs) and _are_tokens(runs)
 
 
 def _are_tokens(runs: set[bytes]) -> bool:
@@ -178,7 +171,7 @@ def _names_secret(text: str, data: bytes, thin: bytes) -> bool:
     """Whether a password, key or token stands beside its name."""
     if _THIN_BASIC in thin:
         return True
-    named = [found for found in _THIN_NAMES if found[0] in thin]
+    named = [name for spelling, name in _THIN_NAMES.items() if spelling in thin]
     if not named and _THIN_BEARER not in thin:
         return False
     lower = data.lower()
@@ -186,7 +179,7 @@ def _names_secret(text: str, data: bytes, thin: bytes) -> bool:
         return True
     return any(
         _beside_value(around, pattern, qualifier)
-        for _, literal, pattern, qualifier in named
+        for literal, pattern, qualifier in chain.from_iterable(named)
         for around in _signed(lower, literal)
     )
 

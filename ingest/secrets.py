@@ -113,7 +113,16 @@ TOKENS: tuple[tuple[str, tuple[Rule, ...]], ...] = (
 # Every token above is a run of at least so many of these characters; prose has few.
 RUN_LENGTH = 20
 RUN_CHARACTERS = string.ascii_letters + string.digits + "_-.:/+="
-_RUN = re.compile(rf"[{re.escape(RUN_CHARACTERS)}]{{{RUN_LENGTH},}}+")
+
+
+def run_table(characters: str) -> bytes:
+    """For :func:`long_runs`: the letter a for some characters, a space for all others."""
+    members = characters.encode()
+    return bytes(ord("a") if code in members else ord(" ") for code in range(256))
+
+
+_RUN_TABLE = run_table(RUN_CHARACTERS)
+_LONG_RUN = b"a" * RUN_LENGTH
 _URL_PASSWORD = re.compile(
     r"(://[^\s/:@\"'<>\[\]]{0,256}+:)(?!\[redacted:)([^\s/@\"'<>]{1,256}+)(?=@)"
 )
@@ -174,6 +183,25 @@ _SENSITIVE_KEYS = re.compile(
 )
 
 
+def long_runs(data: bytes, table: bytes) -> list[tuple[int, int]]:
+    """Where runs of at least :data:`RUN_LENGTH` bytes begin and end.
+
+    Args:
+        data: Any bytes.
+        table: What a run is made of, from :func:`run_table`.
+    """
+    flat = data.translate(table)
+    places: list[tuple[int, int]] = []
+    start = flat.find(_LONG_RUN)
+    while start >= 0:
+        end = flat.find(b" ", start + RUN_LENGTH)
+        if end < 0:
+            end = len(flat)
+        places.append((start, end))
+        start = flat.find(_LONG_RUN, end)
+    return places
+
+
 def redacted(text: str) -> str:
     """A text without its secrets.
 
@@ -191,8 +219,10 @@ def redacted(text: str) -> str:
 
 
 def _redacted_once(text: str) -> str:
-    if runs := _RUN.findall(text):
-        text = _without_tokens(text, "\n".join(runs))
+    data = text.encode("utf-8", "surrogatepass")
+    if places := long_runs(data, _RUN_TABLE):
+        runs = b"\n".join([data[start:end] for start, end in places])
+        text = _without_tokens(text, runs.decode())
     if "-----BEGIN " in text:
         text = _without_private_keys(text)
     signed = "=" in text or ":" in text
