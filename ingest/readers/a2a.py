@@ -7,8 +7,9 @@ a message counts once an id, an artifact once a task and id; chunks that are app
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
@@ -107,8 +108,7 @@ class A2aReader:
 A2A = A2aReader()
 
 
-@dataclass(slots=True)
-class _Piece:
+class _Piece(msgspec.Struct, eq=False):
     """An object of the protocol, with the request that it answers."""
 
     kind: str
@@ -118,10 +118,9 @@ class _Piece:
     task: str | None
 
 
-@dataclass(slots=True)
-class _Part:
-    pieces: list[_Piece] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
+class _Part(msgspec.Struct, eq=False):
+    pieces: list[_Piece] = []
+    texts: list[str] = []
 
 
 class _Exchange:

@@ -38,6 +38,9 @@ _MARKS = {
 """One of which an object has to have to be what the field around it says."""
 
 
+_KINDS = frozenset(_WRAPPED.values())
+
+
 def kind_of(value: Any) -> tuple[str, Record] | None:
     """What an object is, and the object itself, out of the field around it.
 
@@ -48,7 +51,7 @@ def kind_of(value: Any) -> tuple[str, Record] | None:
     if not isinstance(value, dict):
         return None
     kind = value.get("kind")
-    if isinstance(kind, str) and kind in _WRAPPED.values():
+    if isinstance(kind, str) and kind in _KINDS:
         return kind, value
     for key, name in _WRAPPED.items():
         inner = value.get(key)
@@ -107,13 +110,14 @@ def content_of(value: Record) -> tuple[str | None, list[Artifact]]:
             if (text := text_of(part)) is not None:
                 texts.append(text)
             continue
-        inner = part.get("root") if isinstance(part.get("root"), dict) else part
-        file = _file(inner) if isinstance(inner, dict) else None
+        root = part.get("root")
+        inner = root if isinstance(root, dict) else part
+        file = _file(inner)
         if file is not None:
             files.append(file)
-        elif isinstance(inner, dict) and isinstance(inner.get("text"), str):
-            texts.append(inner["text"])
-        elif isinstance(inner, dict) and "data" in inner:
+        elif isinstance(text := inner.get("text"), str):
+            texts.append(text)
+        elif "data" in inner:
             texts.append(text_of(inner["data"]) or "")
         else:
             texts.append(text_of(inner) or "")
@@ -123,10 +127,15 @@ def content_of(value: Record) -> tuple[str | None, list[Artifact]]:
 def _file(part: Record) -> Artifact | None:
     about = part.get("file")
     if not isinstance(about, dict):
-        if not any(key in part for key in ("raw", "url")):
+        if "raw" not in part and "url" not in part:
             return None
         about = part
-    names = (about.get(key) for key in ("name", "filename", "url", "uri"))
-    name = next((n for n in names if isinstance(n, str) and n), "file")
-    kinds = (about.get(key) for key in ("mimeType", "mediaType"))
-    return Artifact(name=name, type=next((k for k in kinds if isinstance(k, str) and k), None))
+    name = _first_text(about, "name", "filename", "url", "uri") or "file"
+    return Artifact(name=name, type=_first_text(about, "mimeType", "mediaType"))
+
+
+def _first_text(about: Record, *keys: str) -> str | None:
+    for key in keys:
+        if isinstance(text := about.get(key), str) and text:
+            return text
+    return None

@@ -1,8 +1,9 @@
 """A2A: one conversation between a client and an agent as messages and artifacts."""
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.model import Artifact, Attributes
@@ -19,8 +20,7 @@ _KNOWN = frozenset(
 )
 
 
-@dataclass(slots=True, eq=False)
-class _Said:
+class _Said(msgspec.Struct, eq=False):
     """A message or an artifact.
 
     Attributes:
@@ -32,11 +32,11 @@ class _Said:
     text: str | None
     files: list[Artifact]
     task: str | None = None
-    after: list[str] = field(default_factory=list)
+    after: list[str] = []
     time: int | None = None
     failed: bool = False
     about: str | None = None
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
 
 
 class Talk:

@@ -199,6 +199,8 @@ def _outcome(
 
 def _framework(spans: list[Facts]) -> str | None:
     """The library whose instrumentation wrote most agent spans, else most spans."""
+    if not any(span.scope for span in spans):
+        return None
     for category in (AGENT, None):
         counts: dict[str, int] = {}
         for span in spans:
