@@ -108,7 +108,8 @@ class Tally:
     edges: int = 0
     inferred_edges: int = 0
     _read: set[str] = field(default_factory=set)
-    _warnings: dict[str, Warned] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
+    _first: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
     _more_warnings: int = 0
 
     def graph(self, graph: CollaborationGraph, files: Iterable[str]) -> None:
@@ -128,19 +129,20 @@ class Tally:
 
     def warn(self, sentence: str, file: str | None = None, record: str | None = None) -> None:
         """Counts a warning."""
-        known = self._warnings.get(sentence)
-        if known is not None:
-            self._warnings[sentence] = Warned(
-                known.file, known.record, sentence, known.count + 1
-            )
-        elif len(self._warnings) < MAX_WARNINGS:
-            self._warnings[sentence] = Warned(file, record, sentence)
+        if sentence in self._counts:
+            self._counts[sentence] += 1
+        elif len(self._counts) < MAX_WARNINGS:
+            self._counts[sentence] = 1
+            self._first[sentence] = (file, record)
         else:
             self._more_warnings += 1
 
     def report(self) -> IngestReport:
         """The counts so far."""
-        warnings = list(self._warnings.values())
+        warnings = [
+            Warned(*self._first[sentence], sentence, count)
+            for sentence, count in self._counts.items()
+        ]
         if self._more_warnings:
             warnings.append(
                 Warned(None, None, "further warnings are not shown", self._more_warnings)
