@@ -6,7 +6,6 @@ or an array of objects, reads the same. See ``docs/native-format.md``.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 import msgspec
@@ -118,8 +117,7 @@ class NativeReader:
         return builder.build()
 
 
-@dataclass(frozen=True)
-class _Piece:
+class _Piece(msgspec.Struct, frozen=True):
     """The bytes of one record.
 
     Attributes:
