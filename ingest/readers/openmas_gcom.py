@@ -211,10 +211,10 @@ def _unit(
         attributes.setdefault("role", configured)
     elif configured is not None:
         attributes.setdefault("configuration", configured)
-    role: Role = "unknown"
-    for raw in (attributes.get("role"), name):
-        if role == "unknown" and isinstance(raw, str) and raw:
-            role = builder.role_of(raw)
+    stated = attributes.get("role")
+    role: Role = builder.role_of(stated) if stated and isinstance(stated, str) else "unknown"
+    if role == "unknown":
+        role = builder.role_of(name)
     if role == "unknown" and attributes.get("kind", attributes.get("type")) == "tool":
         role = "tool"
     return role, attributes
@@ -246,7 +246,8 @@ def _ends(link: Any, position: int) -> tuple[str, str, str]:
         source, target = name_of(link, "source", "from"), name_of(link, "target", "to")
         kind = name_of(link, "kind", "type")
     elif isinstance(link, list) and len(link) in (2, 3):
-        source, target, kind = [text_of(end) for end in [*link, None][:3]]
+        source, target = text_of(link[0]), text_of(link[1])
+        kind = text_of(link[2]) if len(link) == 3 else None
     if not source or not target:
         raise InputError(f"E[{position}]: the edge names no two units")
     return source, target, kind or ""

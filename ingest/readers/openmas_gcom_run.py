@@ -79,30 +79,33 @@ class _Run:
         for position, step in enumerate(steps):
             for message in _texts(step.get("outgoing")):
                 senders.setdefault(message, position)
-        incoming = [
-            None if step.get("incoming") is None else _texts(step["incoming"]) for step in steps
-        ]
+        # Of each step: the steps that sent what it consumed, None where it does not say.
+        sources: list[list[int] | None] = []
         receivers: dict[int, list[int]] = {}
-        for position, messages in enumerate(incoming):
-            for message in messages or ():
-                sender = senders.get(message, position)
-                if sender < position:
-                    receivers.setdefault(sender, []).append(agents[position])
-        flow = FlowTracker(self.builder)
         for position, step in enumerate(steps):
-            stated = [self._named(name, position) for name in _texts(step.get("to"))]
-            others = [one for one in receivers.get(position, ()) if one != agents[position]]
-            node = self._add(step, names[position], agents[position], stated or others)
-            messages = incoming[position]
-            sources = [senders[one] for one in messages or () if senders.get(one, node) < node]
-            if messages and len(sources) < len(messages):
+            if step.get("incoming") is None:
+                sources.append(None)
+                continue
+            messages = _texts(step["incoming"])
+            sent = [senders[one] for one in messages if senders.get(one, position) < position]
+            if len(sent) < len(messages):
                 self.builder.warn("messages that no earlier step sent stay attributes")
+            for sender in sent:
+                receivers.setdefault(sender, []).append(agents[position])
+            sources.append(list(dict.fromkeys(sent)))
+        flow = FlowTracker(self.builder)
+        for position, (step, agent, explicit) in enumerate(
+            zip(steps, agents, sources, strict=True)
+        ):
+            stated = [self._named(name, position) for name in _texts(step.get("to"))]
+            others = [one for one in receivers.get(position, ()) if one != agent]
+            node = self._add(step, names[position], agent, stated or others)
             flow.act(
                 node,
-                agents[position],
+                agent,
                 recipients=stated,
-                explicit=list(dict.fromkeys(sources)),
-                derive=messages is None,
+                explicit=explicit or (),
+                derive=explicit is None,
             )
 
     def _unit(self, step: dict[str, Any], position: int) -> str:
