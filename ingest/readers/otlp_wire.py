@@ -16,7 +16,7 @@ import msgspec
 
 from graphstore.errors import InputError
 from graphstore.model import Status
-from ingest.big_json import streamed_items
+from ingest.big_json import is_indented, streamed_items
 from ingest.reader import TraceFile
 from ingest.readers.decoding import decode_bytes, first_character
 
@@ -154,6 +154,9 @@ def documents(file: TraceFile) -> Iterator[tuple[TracesData, bool]]:
         array, repaired = decode_bytes(file.data(), _ARRAY, file.uri)
         for document in array:
             yield document, repaired
+        return
+    if is_indented(file):
+        yield decode_bytes(file.data(), DECODER, file.uri)
         return
     whole = False
     count = 0

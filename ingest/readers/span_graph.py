@@ -89,6 +89,7 @@ def _describe(
     roots = [place for place, parent in enumerate(tree.parents) if parent < 0]
     asked = asked or next((spans[place].asked for place in roots if spans[place].asked), None)
     asked = asked or next((span.asked for span in spans if span.asked and not span.tool), None)
+    short = None if asked is None else short_name(asked)
     if name := _said(spans, roots, _TASK_NAME):
         builder.set_task(
             name,
@@ -97,12 +98,12 @@ def _describe(
             category=_said(spans, roots, _TASK_CATEGORY),
         )
     elif asked is not None:
-        name = short_name(asked)
         # Many texts begin alike: what was cut off tells them apart.
         builder.set_task(
-            name if name == asked else f"{name} ({digest(asked, size=4)})", description=asked
+            asked if short == asked else f"{short} ({digest(asked, size=4)})",
+            description=asked,
         )
-    builder.name = short_name(asked or spans[roots[0]].name) or None
+    builder.name = (short if asked else short_name(spans[roots[0]].name)) or None
     services = sorted({span.service for span in spans if span.service is not None})
     if services:
         builder.set_method(" + ".join(services), framework=_framework(spans))
