@@ -6,7 +6,7 @@ help texts can list the names.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -81,6 +81,7 @@ class SimilarityMeasure(Protocol):
         """
 
 
+@dataclass(frozen=True)
 class Configured:
     """A measure's options as a value and as a hash."""
 
@@ -89,7 +90,7 @@ class Configured:
     @property
     def configuration(self) -> dict[str, Any]:
         """The name and every option, as JSON values."""
-        return {"measure": self.name, **asdict(self)}  # type: ignore[call-overload]
+        return {"measure": self.name, **asdict(self)}
 
     @property
     def configuration_hash(self) -> str:

@@ -15,6 +15,7 @@ import os
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -343,7 +344,7 @@ class Page:
             ):
                 st.download_button(
                     f"{title} ({name})",
-                    data=lambda make=make: make(result),  # type: ignore[misc]
+                    data=partial(make, result),
                     file_name=f"masgraph-{name}.{ending}",
                     mime=kind,
                     key=f"download-{self.view.name}-{name}-{ending}",
