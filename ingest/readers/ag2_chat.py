@@ -141,13 +141,18 @@ class _History:
                     name, role=role, kind="human" if role == "human" else "agent"
                 )
         self._others = EverybodyElse(self._agents.values())
+        names = list(self._agents)
+        self._partner = (
+            dict(zip(names, reversed(names), strict=True)) if len(names) == 2 else {}
+        )
 
     def add(self) -> None:
         last: str | None = None
         for message, name in zip(self._messages, self._speakers, strict=True):
             attributes = _attributes(message)
             if name is None:
-                name = self._other(last)
+                # Of two agents, the one who did not speak last.
+                name = self._partner.get(last or "")
                 if name is None:
                     self._builder.warn("a message names no speaker")
                 else:
@@ -181,12 +186,6 @@ class _History:
         first = text_of_content(self._messages[0].get("content"))
         if first:
             set_task_from_text(self._builder, first)
-
-    def _other(self, last: str | None) -> str | None:
-        """Of two agents, the one who did not speak last."""
-        if len(self._agents) != 2 or last is None:
-            return None
-        return next(name for name in self._agents if name != last)
 
     def _answer(
         self,

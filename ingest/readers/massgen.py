@@ -354,12 +354,13 @@ class _Run:
                 made_by[action.agent].append(action)
         for name, made in made_by.items():
             agent = self._agents[name]
-            counted = [a for a in made if a.settled is not False]
+            counted = [action for action in made if action.settled is not False]
+            first, last = (counted[0], counted[-1]) if counted else (None, None)
             for action in made:
                 phases: list[ProposalPhase] = []
-                if action in counted[:1] or action not in counted:
+                if action is first or action.settled is False:
                     phases.append("initial")
-                if action in counted[-1:]:
+                if action is last:
                     phases.append("final")
                 for phase in phases:
                     self.builder.propose(
