@@ -2,7 +2,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.readers.instants import _from_unusual, from_iso, from_seconds
+from ingest.readers.instants import _from_number, _from_unusual, from_iso, from_seconds
 
 SECOND = 1_772_359_202
 
@@ -55,3 +55,15 @@ def test_the_usual_form_is_read_as_any_other(time, digits, zone, between):
 @example("2026-W09-7T10:00:02.5Z")
 def test_what_looks_like_a_time_is_read_as_any_other(text):
     assert from_iso(text) == _from_unusual(text)
+
+
+@given(
+    st.floats()
+    | st.floats(0, 9_100_000_000)
+    | st.integers(0, 2_000_000_000_000_000_000).map(lambda number: number / 10**9)
+)
+@example(1e-7)
+@example(9_000_000_000.0)
+@example(-0.0)
+def test_a_number_of_seconds_is_read_by_its_digits(value):
+    assert from_seconds(value) == _from_number(value)
