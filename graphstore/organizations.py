@@ -33,26 +33,29 @@ def make_organization(
     """
     members = list(units)
     for place, unit in enumerate(members):
-        if not isinstance(unit, tuple | list) or len(unit) != 3:
+        if not isinstance(unit, (tuple, list)) or len(unit) != 3:
             raise UsageError(
                 f"units[{place}] is not (name, role, attributes): for example "
                 "('ann', 'critic', {})"
             )
+    count = len(members)
     kinds: dict[tuple[int, int], set[str]] = {}
     for place, link in enumerate(links):
-        if not isinstance(link, tuple | list) or len(link) != 3:
+        if not isinstance(link, (tuple, list)) or len(link) != 3:
             raise UsageError(
                 f"links[{place}] is not (source, target, kind): positions in units and a "
                 "text, for example (0, 1, '')"
             )
         source, target, kind = link
         for end in (source, target):
-            if type(end) is not int or not 0 <= end < len(members):
+            if type(end) is not int or not 0 <= end < count:
                 raise UsageError(
                     f"links[{place}] joins {end!r}: an end is a unit's position, from 0 to "
-                    f"{len(members) - 1}"
+                    f"{count - 1}"
                 )
-        kinds.setdefault((source, target), set()).update({kind} if kind else ())
+        known = kinds.setdefault((source, target), set())
+        if kind:
+            known.add(kind)
     pairs = [
         (source, target, sorted(names)) for (source, target), names in sorted(kinds.items())
     ]
@@ -66,12 +69,16 @@ def make_organization(
         name=name,
         hash=value,
         units=tuple(
-            Unit(id=unit, name=label, role=role, attributes=attributes)
-            for unit, (label, role, attributes) in zip(ids, members, strict=True)
+            [
+                Unit(id=unit, name=label, role=role, attributes=attributes)
+                for unit, (label, role, attributes) in zip(ids, members, strict=True)
+            ]
         ),
         links=tuple(
-            Link(source=ids[source], target=ids[target], kinds=tuple(names))
-            for source, target, names in pairs
+            [
+                Link(source=ids[source], target=ids[target], kinds=tuple(names))
+                for source, target, names in pairs
+            ]
         ),
         state=state or {},
         policy=policy or {},

@@ -26,6 +26,7 @@ from graphstore.model import (
     SUBTASK_KINDS,
     CollaborationGraph,
     Node,
+    Organization,
     Outcome,
 )
 
@@ -73,7 +74,7 @@ def holds_beside_nodes(graph: CollaborationGraph) -> bool:
             if any(_agent_problems(graph)):
                 return False
             break
-    if graph.organization is not None and any(_organization_problems(graph)):
+    if graph.organization is not None and not _is_sound(graph.organization):
         return False
     if not graph.couplings and not graph.proposals:
         return True
@@ -83,6 +84,18 @@ def holds_beside_nodes(graph: CollaborationGraph) -> bool:
     return not (
         any(_coupling_problems(graph, index, resources))
         or any(_proposal_problems(graph, index, agents))
+    )
+
+
+def _is_sound(organization: Organization) -> bool:
+    """Whether a quick look finds no problem with units and links."""
+    units = {unit.id for unit in organization.units}
+    pairs = {(link.source, link.target) for link in organization.links}
+    return (
+        len(units) == len(organization.units)
+        and len(pairs) == len(organization.links)
+        and _ROLES.issuperset([unit.role for unit in organization.units])
+        and all([source in units and target in units for source, target in pairs])
     )
 
 
@@ -301,7 +314,11 @@ def _values_beside(graph: CollaborationGraph) -> list[Any]:
     values: list[Any] = [agent.attributes for agent in graph.agents if agent.attributes]
     values.extend([proposal.score for proposal in graph.proposals])
     if graph.organization is not None:
-        values.append(msgspec.to_builtins(graph.organization))
+        organization = graph.organization
+        values += (organization.name, organization.state, organization.policy)
+        for unit in organization.units:
+            values += (unit.name, unit.attributes)
+        values += [link.kinds for link in organization.links if link.kinds]
     if graph.outcome != _NO_OUTCOME:
         values.extend(msgspec.structs.astuple(graph.outcome))
     return values
