@@ -266,12 +266,13 @@ def _ordered(start: str) -> int | None:
     return from_iso(f"{date}T{time}.{found['fraction'] or '0'}Z")
 
 
-def _times(run: dict[str, Any], path: list[tuple[str, str]]) -> tuple[int | None, int | None]:
+def _times(run: dict[str, Any]) -> tuple[int | None, int | None]:
     """Start and end; without a zone they are UTC where ``dotted_order`` proves it."""
     start_text, end_text = run.get("start_time"), run.get("end_time")
     start, end = from_iso(start_text), from_iso(end_text)
     if start is not None and (end is not None or end_text is None):
         return start, end
+    path = _path(run)
     ordered = _ordered(path[-1][0]) if path else None
     proved = start
     if start is None and isinstance(start_text, str) and ordered is not None:
@@ -311,9 +312,10 @@ def _read(
     key: str, identity: str, run: dict[str, Any], trace: _Trace
 ) -> tuple[Facts, list[Call]]:
     metadata = _metadata(run)
-    path = _path(run)
-    parent = text_at(run, "parent_run_id") or (path[-2][1] if len(path) > 1 else None)
-    start, end = _times(run, path)
+    parent = text_at(run, "parent_run_id")
+    if parent is None and len(path := _path(run)) > 1:
+        parent = path[-2][1]
+    start, end = _times(run)
     extra: dict[str, Any] = {}
     if metadata:
         for kept in _LANGGRAPH:
