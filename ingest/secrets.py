@@ -32,12 +32,12 @@ def mark(kind: str) -> str:
     return f"[redacted:{kind}]"
 
 
-_START = r"(?<![A-Za-z0-9_])"
+START = r"(?<![A-Za-z0-9_])"
 _TOKEN_END = r"(?![A-Za-z0-9])"
 
 
 def _token(kind: str, literals: tuple[str, ...], pattern: str) -> Rule:
-    return Rule(kind, literals, re.compile(_START + pattern + _TOKEN_END))
+    return Rule(kind, literals, re.compile(START + pattern + _TOKEN_END))
 
 
 # The formats of keys as their issuers document them, and as secret scanners look for them.
