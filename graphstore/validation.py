@@ -95,7 +95,7 @@ def _is_sound(organization: Organization) -> bool:
         len(units) == len(organization.units)
         and len(pairs) == len(organization.links)
         and _ROLES.issuperset([unit.role for unit in organization.units])
-        and all([source in units and target in units for source, target in pairs])
+        and all(source in units and target in units for source, target in pairs)
     )
 
 
