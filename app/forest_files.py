@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.files import read_unpacked, write_whole
 from app.forest_store import forest_graphs, parsed_forests, store_forests, stored_forests
-from app.library_jobs import LIBRARY_SUFFIXES, write_whole
+from app.library_jobs import LIBRARY_SUFFIXES
 from graphstore.errors import GraphError, InputError, UsageError
 from graphstore.identity import canonical_json
 from graphstore.model import CollaborationGraph
@@ -208,15 +209,7 @@ def load_forests(path: str | Path) -> LoadedForests:
     Raises:
         InputError: The file cannot be read, holds no forests, or is damaged.
     """
-    source = Path(path)
-    try:
-        data = source.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"it cannot be read: {reason}", file=str(path)) from None
-    return parse_forests(data, str(path))
+    return parse_forests(read_unpacked(path), str(path))
 
 
 def export_forests(store: GraphStore, forests: "ForestSet", path: str | Path) -> int:

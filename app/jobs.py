@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from graphstore.errors import NotFoundError
 from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.store import GraphStore
 
@@ -28,6 +29,11 @@ class Selection:
     dataset: str | None = None
     method: str | None = None
     task: str | None = None
+
+
+def nothing_matches(what: str = "run") -> NotFoundError:
+    """The error of a selection that nothing fits."""
+    return NotFoundError(f"no {what} matches: see what is there with  masgraph stats")
 
 
 def runs_of(store: GraphStore, selection: Selection) -> Iterator[CollaborationGraph]:

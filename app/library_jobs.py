@@ -1,15 +1,14 @@
 """Libraries: mined from a store, kept there and read back; saved to a file and loaded."""
 
 import gzip
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.files import read_unpacked, write_whole
 from app.jobs import MANY, Progress, Selection, graph_label_of, no_progress
-from graphstore.errors import InputError, NotFoundError, UsageError
+from graphstore.errors import NotFoundError, UsageError
 from graphstore.identity import canonical_json, digest
 from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.rows import Rows
@@ -314,26 +313,6 @@ def save_library(library: "Library", path: str | Path) -> None:
     write_whole(target, data)
 
 
-def write_whole(target: Path, data: bytes) -> None:
-    """Writes a file beside its place first, so that it is there whole or not at all.
-
-    Raises:
-        UsageError: It cannot be written.
-    """
-    try:
-        handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(beside).chmod(0o644)
-            Path(beside).replace(target)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise UsageError(f"{target} cannot be written: {error.strerror}") from None
-
-
 def check_library_path(path: str | Path) -> None:
     """Refuses a name that a library cannot be saved under.
 
@@ -355,12 +334,4 @@ def load_library(path: str | Path) -> "Library":
     """
     from mining import library
 
-    source = Path(path)
-    try:
-        data = source.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"it cannot be read: {reason}", file=str(path)) from None
-    return library.load_library(data, file=str(path))
+    return library.load_library(read_unpacked(path), file=str(path))

@@ -4,13 +4,11 @@ Standard output carries the answer alone; progress, messages and warnings go to 
 error.
 """
 
-import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,8 +16,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
-
-from graphstore.errors import InputError
 
 MANY_DIGITS = 1e15
 """From here on a number is shown with its exponent."""
@@ -119,24 +115,6 @@ def print_mapping(values: Mapping[str, Any], *, title: str | None = None) -> Non
     for name, value in values.items():
         table.add_row(name.replace("_", " "), escape(show(value)))
     answers.print(table)
-
-
-def check_writable(path: Path) -> None:
-    """Refuses a file that cannot be written, before the work that it is to hold is done.
-
-    Raises:
-        InputError: Its folder is missing, it is a folder, or there is no right to write.
-    """
-    folder = path.parent
-    reason = None
-    if not folder.is_dir():
-        reason = f"there is no folder {folder}"
-    elif path.is_dir():
-        reason = "it is a folder"
-    elif not os.access(path if path.exists() else folder, os.W_OK):
-        reason = "there is no right to write it"
-    if reason is not None:
-        raise InputError(f"cannot be written: {reason}", file=str(path))
 
 
 def say(sentence: str) -> None:

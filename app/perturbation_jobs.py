@@ -5,9 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from app.jobs import Progress, Selection, graph_label_of, no_progress, runs_of
+from app.jobs import (
+    Progress,
+    Selection,
+    graph_label_of,
+    no_progress,
+    nothing_matches,
+    runs_of,
+)
 from app.stored_reports import save_report
-from graphstore.errors import NotFoundError, UsageError
+from graphstore.errors import UsageError
 from graphstore.identity import digest
 from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.store import GraphStore
@@ -79,9 +86,7 @@ def perturb_graphs(
     with_nodes = (graph for graph in store.graphs(kind=kind, **asdict(chosen)) if graph.nodes)
     graphs = drawn_graphs(with_nodes, limit, options.seed)
     if not graphs:
-        raise NotFoundError(
-            f"no {kind} with nodes matches: see what is there with  masgraph stats"
-        )
+        raise nothing_matches(f"{kind} with nodes")
     # The dearest first, so that no process is left alone with one at the end.
     graphs.sort(key=lambda graph: (-len(graph.nodes), graph.id))
     responses = (workers or Workers(None)).map(
@@ -165,7 +170,7 @@ def assess_suitability(
 
     result = assess_tasks(counted(), options)
     if not result.runs:
-        raise NotFoundError("no run matches: see what is there with  masgraph stats")
+        raise nothing_matches()
     if save:
         document = result.to_dict()
         tasks = document["tasks"]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.files import write_file
 from app.output import show
-from graphstore.errors import InputError
 from graphstore.queries import SavedQuery, bind, saved_query
 from graphstore.store import GraphStore
 
@@ -105,14 +105,7 @@ def write_report(store: GraphStore, path: Path, *, title: str) -> None:
     Raises:
         InputError: The file cannot be written.
     """
-    text = render(store, title=title)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"cannot write the report: {error.strerror}", file=str(path)
-        ) from error
+    write_file(path, render(store, title=title), make_folder=True)
 
 
 def render(store: GraphStore, *, title: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.files import write_file
 from app.jobs import Progress, Selection, no_progress
 from graphstore.errors import InputError, UsageError
 from graphstore.model import GraphKind
@@ -61,10 +62,7 @@ def save_embedding(model: "EmbeddingModel", path: str | Path) -> None:
     import msgspec
 
     text = msgspec.json.format(msgspec.json.encode(model.to_dict(), order="sorted"), indent=1)
-    try:
-        Path(path).write_bytes(text + b"\n")
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+    write_file(path, text + b"\n")
 
 
 def load_embedding(path: str | Path) -> "EmbeddingModel":

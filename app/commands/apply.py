@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from app.commands.options import QuietOption, StoreOption, opened
+from app.files import write_file
 from app.output import print_json, say
-from graphstore.errors import InputError, NotFoundError, UsageError
+from graphstore.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from graphstore.model import CollaborationGraph, Organization
@@ -85,7 +86,9 @@ def apply(
     if out is None:
         print_json(record)
     else:
-        _write(record, out)
+        import msgspec
+
+        write_file(out, msgspec.json.encode(record) + b"\n")
         if not quiet:
             say(f"{'Modified team' if missing is None else 'Team'}: {out}")
     if missing is not None:
@@ -143,12 +146,3 @@ def _organization(store: "GraphStore", team: str) -> "Organization":
             f"{len(found)} organizations are called {team!r}: choose by id: {told}"
         )
     return next(iter(found.values()))
-
-
-def _write(record: dict[str, Any], out: Path) -> None:
-    import msgspec
-
-    try:
-        out.write_bytes(msgspec.json.encode(record) + b"\n")
-    except OSError as error:
-        raise InputError(f"it cannot be written: {error.strerror}", file=str(out)) from error

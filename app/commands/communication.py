@@ -6,6 +6,7 @@ import typer
 
 from app.commands.options import (
     DatasetOption,
+    DryRunOption,
     JsonOption,
     MethodOption,
     QuietOption,
@@ -13,22 +14,14 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.jobs import Selection, nothing_matches
 from app.output import print_json, print_table, progress, say
-from graphstore.errors import NotFoundError
+from app.shown_columns import ROUND_COLUMNS
 
 if TYPE_CHECKING:
     from app.communication_jobs import CommunicationResult
 
 SHOWN_ROUNDS = 12
-ROUND_COLUMNS = (
-    "runs",
-    "carried",
-    "score",
-    "messages",
-    "mean_tokens",
-    "deviation_tokens",
-    "mean_characters",
-)
 PAIR_COLUMNS = (
     "first",
     "second",
@@ -93,16 +86,13 @@ def communication(
         str, typer.Option(metavar="NAME", help="Attribute of an agent that records it.")
     ] = "contribution",
     seed: Annotated[int, typer.Option(min=0, help="Of the intervals.")] = 0,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the result, store no report.")
-    ] = False,
+    dry_run: DryRunOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Measure messages: their tokens, score per 1,000 of them, rounds, who contributed."""
     from analytics.communication import CommunicationConfiguration
     from app import communication_jobs
-    from app.jobs import Selection
 
     given: dict[str, Any] = {"factors": tuple(factor)} if factor else {}
     configuration = CommunicationConfiguration(
@@ -127,7 +117,7 @@ def communication(
         print_json(result.to_dict())
         return
     if not result.report.rows:
-        raise NotFoundError("no run matches: see what is there with  masgraph stats")
+        raise nothing_matches()
     _print(result, quiet=quiet)
     if not quiet:
         _say_what_is_missing(result)

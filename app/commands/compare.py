@@ -6,12 +6,14 @@ import typer
 
 from app.commands.options import (
     DatasetOption,
+    DryRunOption,
     JsonOption,
     QuietOption,
     StoreOption,
     TaskOption,
     opened,
 )
+from app.jobs import Selection
 from app.output import print_json, print_table, progress, say, visible
 from graphstore.errors import UsageError
 
@@ -100,14 +102,12 @@ def compare(
             help="Of two runs: which actions may match: role/kind (default), role or kind.",
         ),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Compare methods on their common tasks, or two runs action by action."""
-    from app import compare_jobs, jobs
+    from app import compare_jobs
 
     configuration = _configuration(
         reference=reference,
@@ -129,7 +129,7 @@ def compare(
                 graph_store,
                 names,
                 configuration,
-                selection=jobs.Selection(dataset=dataset, task=task),
+                selection=Selection(dataset=dataset, task=task),
                 save=not dry_run,
                 progress=reporter,
             )

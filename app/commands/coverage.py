@@ -1,6 +1,5 @@
 """``masgraph coverage``: how much of unseen tasks the mined patterns and rules already know."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -8,16 +7,19 @@ import typer
 from app.commands.options import (
     DaskOption,
     DatasetOption,
+    DryRunOption,
     JsonOption,
     MethodOption,
+    PlotOption,
     QuietOption,
     StoreOption,
     TaskOption,
     opened,
 )
-from app.jobs import Selection
+from app.files import write_file
+from app.jobs import Selection, nothing_matches
 from app.output import print_json, print_table, progress, say
-from graphstore.errors import InputError, NotFoundError, UsageError
+from graphstore.errors import UsageError
 from graphstore.model import GraphKind
 
 if TYPE_CHECKING:
@@ -113,16 +115,13 @@ def coverage(
         typer.Option("--jobs", "-j", min=1, help="Processes; by default one for each core."),
     ] = None,
     dask: DaskOption = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the curves into this SVG file.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
-    ] = False,
+    plot: PlotOption = None,
+    dry_run: DryRunOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Mine a part of the tasks and measure what of the others the patterns and rules cover."""
+    from app.coverage_plot import coverage_svg
     from mining.coverage import CoverageConfiguration, measure_coverage
     from mining.motifs import MotifConfiguration
     from mining.rules import RuleConfiguration
@@ -150,11 +149,11 @@ def coverage(
     with opened(store, read_only=True, quiet=quiet) as graph_store:
         graphs = list(graph_store.graphs(kind=kind, dataset=dataset, method=method, task=task))
     if not graphs:
-        raise NotFoundError(f"no {kind} matches: see what is there with  masgraph stats")
+        raise nothing_matches(kind)
     with progress("mining libraries", quiet=quiet or json) as reporter:
         result = measure_coverage(graphs, configuration, workers=workers, progress=reporter)
     if plot is not None:
-        _draw(result, plot)
+        write_file(plot, coverage_svg(result))
     if not dry_run:
         _save(result, store, kind, Selection(dataset, method, task), quiet=quiet)
     if json:
@@ -189,15 +188,6 @@ def _save(
             selection=selection,
             runs=len(result.split.held_out) + len(result.split.mining),
         )
-
-
-def _draw(result: "Coverage", path: Path) -> None:
-    from app.coverage_plot import coverage_svg
-
-    try:
-        path.write_text(coverage_svg(result), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
 
 
 def _print(result: "Coverage") -> None:

@@ -14,8 +14,9 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.jobs import nothing_matches
 from app.output import Reporter, print_json, print_mapping, print_table, progress, say
-from graphstore.errors import NotFoundError, UsageError
+from graphstore.errors import UsageError
 
 if TYPE_CHECKING:
     from ingest.pipeline import Progress, ReadOptions
@@ -272,7 +273,7 @@ def export(
             graph_store.graphs(kind=kind, dataset=dataset, method=method, task=task, ids=graph)
         )
     if not graphs:
-        raise NotFoundError("no graph matches: see what is there with  masgraph stats")
+        raise nothing_matches("graph")
     if chosen == "native":
         _write_native(graphs, out)
     else:

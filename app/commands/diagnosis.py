@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.commands.options import (
+    ByRunOption,
     DatasetOption,
+    DryRunOption,
     EmbeddingOption,
     ForestSetOption,
     JsonOption,
@@ -15,8 +17,8 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.jobs import Selection, nothing_matches
 from app.output import print_json, print_table, progress, say
-from graphstore.errors import NotFoundError
 
 if TYPE_CHECKING:
     from analytics.diagnosis_report import DiagnosisReport
@@ -39,19 +41,14 @@ def diagnose(
     forests: ForestSetOption = None,
     embedding: EmbeddingOption = None,
     level: LevelOption = None,
-    by_run: Annotated[
-        bool, typer.Option("--by-run", help="A line for each run, not for each method.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
-    ] = False,
+    by_run: ByRunOption = False,
+    dry_run: DryRunOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Tell failures of structure from failures of content, and where runs leave what works."""
     from analytics.forest_keys import checked_levels
     from app import diagnosis_jobs
-    from app.jobs import Selection
     from app.similarity_options import load_embedding
 
     if embedding is not None:
@@ -72,7 +69,7 @@ def diagnose(
         print_json(report.to_dict())
         return
     if not report.rows:
-        raise NotFoundError("no run matches: see what is there with  masgraph stats")
+        raise nothing_matches()
     if by_run:
         print_table(
             SHOWN_OF_A_RUN,

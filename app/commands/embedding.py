@@ -14,7 +14,9 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
-from app.output import check_writable, print_json, print_mapping, progress, say
+from app.files import check_writable
+from app.jobs import Selection
+from app.output import print_json, print_mapping, progress, say
 from graphstore.model import GraphKind
 
 if TYPE_CHECKING:
@@ -59,7 +61,6 @@ def train(
 ) -> None:
     """Train a graph autoencoder on the store's graphs (needs masgraph[gnn])."""
     from analytics.similarity.embedding import EmbeddingConfiguration
-    from app.jobs import Selection
     from app.similarity_options import save_embedding, train_on_store
 
     configuration = EmbeddingConfiguration(

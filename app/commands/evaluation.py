@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from app.commands.options import (
+    ByRunOption,
     DatasetOption,
+    DryRunOption,
     EmbeddingOption,
     JsonOption,
     MethodOption,
@@ -14,8 +16,9 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.jobs import Selection, nothing_matches
 from app.output import print_json, print_table, progress, say
-from graphstore.errors import NotFoundError, UsageError
+from graphstore.errors import UsageError
 
 if TYPE_CHECKING:
     from analytics.forest_panel import ForestEvaluation
@@ -90,19 +93,15 @@ def evaluate(
             "sentence-transformers:MODEL, openai:MODEL@URL, or none.",
         ),
     ] = "tfidf",
-    by_run: Annotated[
-        bool, typer.Option("--by-run", help="A line for each run, not for each method.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
-    ] = False,
+    by_run: ByRunOption = False,
+    dry_run: DryRunOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Measure the structure of runs, and how close they are to those that worked."""
     from analytics.forest_keys import checked_levels
     from analytics.panel import PanelConfiguration
-    from app import evaluation_jobs, jobs
+    from app import evaluation_jobs
     from app.similarity_options import load_embedding
 
     if no_forests and forests is not None:
@@ -110,7 +109,7 @@ def evaluate(
     configuration = PanelConfiguration()
     if projection:
         configuration = PanelConfiguration(projection=cast("ProjectionName", projection))
-    selection = jobs.Selection(dataset, method, task)
+    selection = Selection(dataset, method, task)
     if embedding is not None:
         load_embedding(embedding)
     with (
@@ -131,7 +130,7 @@ def evaluate(
         print_json(result.to_dict())
         return
     if not result.rows:
-        raise NotFoundError("no run matches: see what is there with  masgraph stats")
+        raise nothing_matches()
     if by_run:
         _print_by_run(result)
     else:

@@ -8,6 +8,7 @@ import typer
 from app.commands.diagnosis import diagnose
 from app.commands.options import (
     DatasetOption,
+    DryRunOption,
     EmbeddingOption,
     ForestSetOption,
     JsonOption,
@@ -17,6 +18,7 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.jobs import Selection, nothing_matches
 from app.output import print_json, print_mapping, print_table, progress, say
 from graphstore.errors import NotFoundError, UsageError
 
@@ -95,9 +97,7 @@ def build(
         ),
     ] = 0.1,
     seed: Annotated[int, typer.Option(min=0, help="Of the clustering.")] = 0,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -105,7 +105,6 @@ def build(
     from analytics.forest import ForestConfiguration
     from analytics.forest_keys import checked_levels
     from app import forest_jobs
-    from app.jobs import Selection
     from app.similarity_options import load_embedding
 
     options = _options(option or [])
@@ -139,7 +138,7 @@ def build(
         print_json(found.to_dict())
         return
     if not found.forests and not found.short:
-        raise NotFoundError("no graph matches: see what is there with  masgraph stats")
+        raise nothing_matches("graph")
     _print_forests(found)
     if not quiet:
         _say_what_is_short(found)

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from app.commands.apply import apply
-from app.commands.links import DryRunOption, ProjectionOption, links
+from app.commands.links import ProjectionOption, links
 from app.commands.options import (
     DatasetOption,
+    DryRunOption,
     JsonOption,
     MethodOption,
     QuietOption,
@@ -15,7 +16,9 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.jobs import Selection, nothing_matches
 from app.output import print_json, print_mapping, print_table, progress, say
+from app.shown_columns import EFFECT_HEADINGS
 from graphstore.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -24,20 +27,6 @@ if TYPE_CHECKING:
     from app.intervention_jobs import PredictionReport
 
 SHOWN_LEFT_OUT = 10
-SHOWN_EFFECTS = {
-    "changed": "changed",
-    "output_reachability": "reach output",
-    "output_reachability_change": "(change)",
-    "output_path_length": "path to it",
-    "output_path_length_change": "(change)",
-    "reachable_pair_fraction": "pairs",
-    "reachable_pair_fraction_change": "(change)",
-    "articulation_points": "cut points",
-    "critical_units": "critical",
-    "cut_off": "cut off",
-    "reached": "reached",
-    "output_reached": "output reached",
-}
 SHOWN_RESPONSE = (
     "method",
     "setting",
@@ -134,7 +123,6 @@ def predict(
     """Predict what rewiring, removal, wrong contents and failures do to a team's structure."""
     from analytics.interventions_configuration import InterventionConfiguration
     from app import intervention_jobs
-    from app.jobs import Selection
 
     given: dict[str, Any] = {
         name: tuple(values)
@@ -171,11 +159,9 @@ def predict(
         print_json(report.to_dict())
         return
     if not report.predictions:
-        raise NotFoundError(
-            "no run matches: see what is there with  masgraph stats"
-            if executed
-            else "no selected graph names an organization: try  --executed"
-        )
+        if executed:
+            raise nothing_matches()
+        raise NotFoundError("no selected graph names an organization: try  --executed")
     _print_prediction(report)
     if not quiet:
         _say_of_prediction(report, executed)
@@ -186,9 +172,9 @@ def _print_prediction(report: "PredictionReport") -> None:
         _print_team(report.predictions[0])
     rows = report.settings()
     print_table(
-        ("intervention", "teams", *SHOWN_EFFECTS.values()),
+        ("intervention", "teams", *EFFECT_HEADINGS.values()),
         [
-            (row["setting"], row["teams"], *(row[name] for name in SHOWN_EFFECTS))
+            (row["setting"], row["teams"], *(row[name] for name in EFFECT_HEADINGS))
             for row in rows
         ],
         title="Structure after each intervention; means over draws and teams",
@@ -273,7 +259,6 @@ def measure(
     """Measure how scores answered to interventions, on pairs of runs whose controls agree."""
     from analytics.interventions_pairs import ResponseConfiguration
     from app import intervention_jobs
-    from app.jobs import Selection
 
     if (reference is None) != (modified is None):
         raise UsageError("name two methods, REFERENCE and MODIFIED, or none")

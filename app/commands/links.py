@@ -6,6 +6,7 @@ import typer
 
 from app.commands.options import (
     DatasetOption,
+    DryRunOption,
     JsonOption,
     MethodOption,
     QuietOption,
@@ -13,16 +14,13 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.jobs import Selection, nothing_matches
 from app.output import print_json, print_table, progress, say
-from graphstore.errors import NotFoundError
 
 if TYPE_CHECKING:
     from analytics.execution_report import ExecutionReport, ExecutionSummary
 
 SHOWN_LINKS = 20
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Print the result, store no report.")
-]
 ProjectionOption = Annotated[
     Literal["exchange", "message", "consumption"],
     typer.Option(help="What makes an executed link: a message, its use, or either."),
@@ -42,7 +40,6 @@ def links(
     """Show which permitted links carried messages, which others did, and who wrote to whom."""
     from analytics.execution import ExecutionConfiguration
     from app import intervention_jobs
-    from app.jobs import Selection
 
     with (
         opened(store, read_only=dry_run, must_exist=True, quiet=quiet) as graph_store,
@@ -59,7 +56,7 @@ def links(
         print_json(report.to_dict())
         return
     if not report.rows:
-        raise NotFoundError("no run matches: see what is there with  masgraph stats")
+        raise nothing_matches()
     _print_links(report, quiet=quiet)
     if not quiet:
         without = sum(row.used_links is None for row in report.rows)

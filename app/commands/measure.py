@@ -8,6 +8,7 @@ import typer
 from app.commands.options import (
     DaskOption,
     DatasetOption,
+    DryRunOption,
     JsonOption,
     MethodOption,
     QuietOption,
@@ -15,6 +16,7 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.jobs import Selection, graph_label_of, nothing_matches
 from app.output import print_json, print_mapping, print_table, progress, say
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.model import GraphKind
@@ -27,9 +29,6 @@ if TYPE_CHECKING:
 
 KINDS: tuple[GraphKind, ...] = ("run", "decomposition")
 SHOWN_REASONS = 5
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Print the result, store nothing.")
-]
 
 
 def register(cli: typer.Typer) -> None:
@@ -104,7 +103,6 @@ def mine(
 ) -> None:
     """Find subtask types, recurring patterns, how these join, and how tasks are built."""
     from app import library_jobs
-    from app.jobs import Selection, graph_label_of
     from mining.significance import NullModelConfiguration
     from mining.workers import Workers
 
@@ -170,7 +168,7 @@ def mine(
     if not documents and without_nodes:
         raise NotFoundError("no graph that matches has a node: there is nothing to mine")
     if not documents:
-        raise NotFoundError("no graph matches: see what is there with  masgraph stats")
+        raise nothing_matches("graph")
     if json:
         print_json({"libraries": documents})
 

@@ -35,6 +35,15 @@ QuietOption = Annotated[
         "--quiet", "-q", help="No progress, no remarks: the answer alone, and what went wrong."
     ),
 ]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Print the result, store nothing.")
+]
+ByRunOption = Annotated[
+    bool, typer.Option("--by-run", help="A line for each run, not for each method.")
+]
+PlotOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw the curves into this SVG file.")
+]
 QUIET_RULE = (
     "`--quiet` is the same for every command: no progress, and nothing of a command's own work "
     "(what it read, wrote or left out, and what comes next). An answer stays on standard "

@@ -1,32 +1,31 @@
 """``masgraph perturb`` and ``suitability``: what measures notice, and what tasks are worth."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from app.commands.options import (
     DaskOption,
     DatasetOption,
+    DryRunOption,
     EmbeddingOption,
     JsonOption,
     MethodOption,
+    PlotOption,
     QuietOption,
     StoreOption,
     TaskOption,
     opened,
 )
-from app.output import check_writable, print_json, print_table, progress, say
-from graphstore.errors import InputError, UsageError
+from app.files import check_writable, write_file
+from app.jobs import Selection
+from app.output import print_json, print_table, progress, say
+from graphstore.errors import UsageError
 
 if TYPE_CHECKING:
     from analytics.perturbation_result import PerturbationStudy
     from analytics.statistics import Interval
     from analytics.suitability import Suitability
-
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Print the result, store nothing.")
-]
 
 
 def register(cli: typer.Typer) -> None:
@@ -105,9 +104,7 @@ def perturb(
         ),
     ] = None,
     dask: DaskOption = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the curves into this SVG file.")
-    ] = None,
+    plot: PlotOption = None,
     dry_run: DryRunOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -117,6 +114,7 @@ def perturb(
     from analytics.perturbation_study import DEFAULT_METRICS, PerturbationConfiguration
     from analytics.statistics import BootstrapConfiguration
     from app.perturbation_jobs import DEFAULT_MEASURES, perturb_graphs
+    from app.perturbation_plot import perturbation_svg
     from app.similarity_options import measures_from
     from mining.workers import Workers
 
@@ -144,14 +142,14 @@ def perturb(
             measures,
             configuration,
             kind=kind,
-            selection=_selection(dataset, method, task),
+            selection=Selection(dataset, method, task),
             limit=limit or None,
             save=not dry_run,
             workers=Workers(jobs, dask),
             progress=reporter,
         )
     if plot is not None:
-        _draw(study, plot)
+        write_file(plot, perturbation_svg(study))
     if json:
         print_json(study.to_dict())
         return
@@ -162,12 +160,6 @@ def perturb(
             say(f"Plot: {plot}")
 
 
-def _selection(dataset: str | None, method: str | None, task: str | None) -> Any:
-    from app.jobs import Selection
-
-    return Selection(dataset, method, task)
-
-
 def _rates(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(",") if part.strip())
@@ -175,15 +167,6 @@ def _rates(text: str) -> tuple[float, ...]:
         raise UsageError(
             f"rates are numbers with commas between them, as in 0.1,0.5, not {text!r}"
         ) from None
-
-
-def _draw(study: "PerturbationStudy", path: Path) -> None:
-    from app.perturbation_plot import perturbation_svg
-
-    try:
-        path.write_text(perturbation_svg(study), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
 
 
 def _print_study(study: "PerturbationStudy") -> None:
@@ -297,7 +280,7 @@ def suitability(
         result = assess_suitability(
             graph_store,
             configuration,
-            selection=_selection(dataset, None, task),
+            selection=Selection(dataset, None, task),
             save=not dry_run,
             progress=reporter,
         )

@@ -15,6 +15,7 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.jobs import Selection
 from app.output import print_json, print_table, progress, say
 from graphstore.errors import NotFoundError, StoreError
 
@@ -60,7 +61,6 @@ def relations(
 ) -> None:
     """Measure progress and resolution, and how dependent and shared results agree."""
     from app import relation_jobs
-    from app.jobs import Selection
 
     read, rejected = relation_jobs.read_checks(checks or ())
     selection = Selection(dataset, method, task)

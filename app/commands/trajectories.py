@@ -8,6 +8,7 @@ import typer
 
 from app.commands.options import (
     DatasetOption,
+    DryRunOption,
     JsonOption,
     MethodOption,
     QuietOption,
@@ -15,6 +16,8 @@ from app.commands.options import (
     TaskOption,
     opened,
 )
+from app.files import write_file
+from app.jobs import Selection, nothing_matches
 from app.output import print_json, print_table, progress, say
 from app.trajectory_output import (
     print_by_run,
@@ -23,7 +26,7 @@ from app.trajectory_output import (
     print_methods,
     say_notes,
 )
-from graphstore.errors import InputError, NotFoundError, UsageError
+from graphstore.errors import UsageError
 
 if TYPE_CHECKING:
     from analytics.scorers.judge import Judge, RecordingJudge
@@ -129,9 +132,7 @@ def trajectories(
         int, typer.Option(min=1, help="Resamples of the bootstrap, at most 1,000,000.")
     ] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the result, store nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -140,7 +141,6 @@ def trajectories(
     from analytics.trajectories import TrajectoryConfiguration
     from analytics.trajectory_results import AnalysisConfiguration
     from app import trajectory_jobs
-    from app.jobs import Selection
 
     chosen: dict[str, Any] = {} if interval is None else {"method": interval}
     configuration = AnalysisConfiguration(
@@ -173,9 +173,10 @@ def trajectories(
             )
     finally:
         if recording is not None and record_judge is not None:
-            _write_record(recording, record_judge)
+            lines = "".join(f"{line}\n" for line in recording.lines())
+            write_file(record_judge, lines, make_folder=True)
     if not result.report.trajectories:
-        raise NotFoundError("no run matches: see what is there with  masgraph stats")
+        raise nothing_matches()
     document = result.to_dict()
     if json:
         print_json({**document, "by_run": result.by_run()} if by_run else document)
@@ -214,14 +215,6 @@ def _scoring(
             known = read_recorded_judge(record).answers if record.exists() else {}
             asked = recording = RecordingJudge(asked, dict(known))
     return make_scoring(scorer, tasks=tasks, judge=asked), recording
-
-
-def _write_record(recording: "RecordingJudge", path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{line}\n" for line in recording.lines()), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from error
 
 
 def scorers(quiet: QuietOption = False, json: JsonOption = False) -> None:

@@ -9,6 +9,7 @@ from app.dashboard.page import Page
 from app.dashboard.pages.stored import PAIR_COLUMNS, chosen_report, followed, notes, rows_of
 from app.dashboard.text import one_line
 from app.output import show as shown
+from app.shown_columns import ROUND_COLUMNS
 
 MEASURES = {
     "score": "score",
@@ -18,16 +19,6 @@ MEASURES = {
     "score_per_thousand_phase": "score per 1,000 tokens of the phase",
     "contribution_entropy": "contribution entropy",
 }
-ROUND_COLUMNS = (
-    "runs",
-    "carried",
-    "score",
-    "messages",
-    "mean_tokens",
-    "deviation_tokens",
-    "mean_characters",
-    "deviation_characters",
-)
 LOWER_IS_BETTER = ("transmitted_tokens", "message_phase_tokens")
 
 
@@ -135,7 +126,7 @@ def _rounds(page: Page, document: dict[str, Any]) -> None:
             {
                 **{name: one["group"][name] for name in by},
                 "round": each["round"],
-                **{name: each[name] for name in ROUND_COLUMNS},
+                **{name: each[name] for name in (*ROUND_COLUMNS, "deviation_characters")},
             }
             for one in groups
             for each in one["rounds"]

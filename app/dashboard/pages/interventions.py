@@ -10,6 +10,7 @@ from app.dashboard.intervals import Estimate, intervals
 from app.dashboard.page import Page
 from app.dashboard.pages.stored import NAME_LENGTH, chosen_report, followed, named, rows_of
 from app.output import show as shown
+from app.shown_columns import EFFECT_HEADINGS
 
 if TYPE_CHECKING:
     from app.stored_reports import ReportHead
@@ -42,18 +43,7 @@ RESPONSE_COLUMNS = (
 PREDICTED = {
     "setting": "intervention",
     "teams": "teams",
-    "changed": "changed",
-    "output_reachability": "reach output",
-    "output_reachability_change": "(change)",
-    "output_path_length": "path to it",
-    "output_path_length_change": "(change)",
-    "reachable_pair_fraction": "pairs",
-    "reachable_pair_fraction_change": "(change)",
-    "articulation_points": "cut points",
-    "critical_units": "critical",
-    "cut_off": "cut off",
-    "reached": "reached",
-    "output_reached": "output reached",
+    **EFFECT_HEADINGS,
     "not_possible": "not possible",
 }
 """Columns with their headings, as the command prints them."""
