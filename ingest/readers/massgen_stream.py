@@ -147,8 +147,8 @@ class Stream:
             return self._new("final")
         if mark == "❌" and _ERROR.match(text):
             return self._new("error")
-        if mark in _TOOL_MARKS and (action := self._tool(text)) is not None:
-            return action
+        if mark in _TOOL_MARKS and (tool := self._tool(text)) is not None:
+            return tool
         if (
             mark in _NOTICE_MARKS
             and _NOTICE.match(text)
