@@ -8,6 +8,7 @@ author says goes to the author that comes next in the invocation, else to the us
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -28,7 +29,9 @@ _EMPTY: tuple[Any, ...] = ({}, [], "")
 _KEPT_ACTIONS = ("escalate", "end_of_agent", "compaction")
 
 
+@cache
 def _camel(name: str) -> str:
+    """A name of the code's own in camel case; there are few."""
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)
 
