@@ -1,6 +1,7 @@
 """The columns of a table of messages: each is looked at once, for all rows together."""
 
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 from graphstore.model import Attributes, Task
@@ -160,10 +161,14 @@ def _others(header: list[str], places: dict[str, int]) -> list[tuple[int, str]]:
 
 
 def _is_empty(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, str) and not cell.strip())
+    return (
+        cell is None
+        or (isinstance(cell, str) and not cell.strip())
+        or (isinstance(cell, float) and isnan(cell))
+    )
 
 
 def _text(cell: Any) -> str | None:
     if type(cell) is str:
         return cell.strip() or None
-    return None if cell is None else (text_of(plain(cell)) or "").strip()
+    return None if _is_empty(cell) else (text_of(plain(cell)) or "").strip() or None

@@ -6,9 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from graphstore.errors import InputError
+from graphstore.model import CollaborationGraph
 from ingest.files import LocalFile, find_files
 from ingest.pipeline import read
 from ingest.reader import ReadContext
@@ -94,6 +97,20 @@ def test_one_mapping_for_a_folder_and_another_run_for_another_mapping(tmp_path):
     (second,) = read_file(table)
     assert first.id != second.id
     assert (first.method, second.method.name) == (None, "pairs")
+
+
+def test_a_number_that_is_none_is_an_empty_cell(tmp_path):
+    path = tmp_path / "m.parquet"
+    columns = {
+        "sender": [1.5, float("nan")],
+        "receiver": [float("nan"), 1.5],
+        "content": ["Hi", "Ho"],
+    }
+    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    graph = next(item for item in read(path) if isinstance(item, CollaborationGraph))
+    assert contents(graph) == ["Hi", "Ho"]
+    assert [agent.name for agent in graph.agents] == ["1.5"]
+    assert [node.agent for node in graph.nodes] == [graph.agents[0].id, None]
 
 
 def test_parquet_is_the_same_table(tmp_path):
