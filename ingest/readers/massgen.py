@@ -27,8 +27,6 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
 from graphstore.model import (
@@ -42,13 +40,13 @@ from graphstore.model import (
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import (
     REPAIRED,
-    decode_bytes,
     first_character,
     has_key,
     short_name,
     text_of,
 )
-from ingest.readers.massgen_stream import Action, Chunk, Stream, chunk_of, local_nanoseconds
+from ingest.readers.massgen_file import Log, decoded
+from ingest.readers.massgen_stream import Action, Stream, local_nanoseconds
 
 ANSWERS = "question"
 ORCHESTRATOR = "orchestrator"
@@ -57,25 +55,6 @@ _KINDS: dict[str, NodeKind] = {"vote": "decision", "tool": "tool_call", "notice"
 _SELECTED = re.compile(r"FINAL: (?P<agent>.+?) selected(?: \((?P<count>[^)]*)\))?")
 _VOTE_COUNT = re.compile(r"(\d+) votes?")
 _PRESENTING = re.compile(r"\A\s*🎤\s*\[[^\]]*\] presenting final answer\s*")
-
-
-class _File(msgspec.Struct):
-    agent_outputs: dict[str, Any]
-    metadata: Any = None
-    session: Any = None
-    orchestrator_events: Any = None
-    aggregated_responses: Any = None
-    workflow_analysis: Any = None
-
-
-class _UsualFile(_File):
-    """A file whose chunks hold what MassGen writes, and nothing else."""
-
-    agent_outputs: dict[str, list[Chunk] | None]
-
-
-_DECODER = msgspec.json.Decoder(_File)
-_USUAL_DECODER = msgspec.json.Decoder(_UsualFile)
 
 
 class MassGenReader:
@@ -115,7 +94,7 @@ class MassGenReader:
             InputError: The file is not JSON, has no streams, or they hold nothing.
         """
         data = file.data()
-        log, repaired = _decoded(data, file)
+        log, repaired = decoded(data, file)
         builder = context.builder(self, file, data)
         if repaired:
             builder.warn(REPAIRED)
@@ -130,20 +109,8 @@ class MassGenReader:
 MASSGEN = MassGenReader()
 
 
-def _decoded(data: bytes, file: TraceFile) -> tuple[_File, bool]:
-    """The file with its streams as chunks, and whether it had to be repaired."""
-    try:
-        return _USUAL_DECODER.decode(data), False
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        log, repaired = decode_bytes(data, _DECODER, file.uri)
-    for name, values in log.agent_outputs.items():
-        if isinstance(values, list):
-            log.agent_outputs[name] = [chunk_of(value) for value in values]
-    return log, repaired
-
-
 class _Run:
-    def __init__(self, log: _File, builder: GraphBuilder) -> None:
+    def __init__(self, log: Log, builder: GraphBuilder) -> None:
         self.builder = builder
         self._log = log
         self._session = log.session if isinstance(log.session, dict) else {}
