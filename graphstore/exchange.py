@@ -6,21 +6,26 @@ used nowhere.
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from graphstore.errors import InputError
-from graphstore.exchange_xml import exact_texts, write_xml
+from graphstore.exchange_xml import EXACT, exact_texts, write_xml
 from graphstore.model import CollaborationGraph
 from graphstore.records import graph_from_rows, graph_rows
 from graphstore.rows import Row, Rows
-from graphstore.schema import LABELS_BY_NAME, RELATIONS_BY_KEY, Property
+from graphstore.schema import LABELS_BY_NAME, RELATIONS_BY_KEY, Property, PropertyType
+from graphstore.schema_parts import Scope
 
 if TYPE_CHECKING:
     import networkx
     import pandas
+
+_NO_PROPERTY = ("type", "id")
+"""What forms of graphs say of an edge beside the relation's properties."""
 
 FILE_FORMATS = ("graphml", "gexf", "json", "parquet")
 """What :func:`write_file` writes and :func:`read_file` reads."""
@@ -65,32 +70,25 @@ def split_rows(rows: Rows) -> list[CollaborationGraph]:
     """
     label_of = {row["id"]: label for label, items in rows.nodes.items() for row in items}
     row_of = {row["id"]: row for items in rows.nodes.values() for row in items}
-    neighbours: dict[str, list[tuple[tuple[str, str, str], Row]]] = {}
-    for key, items in rows.relations.items():
-        for row in items:
-            for end in (row["source"], row["target"]):
-                if end not in row_of:
-                    raise InputError(f"a relation {key[0]} names the missing node {end}")
-            neighbours.setdefault(row["source"], []).append((key, row))
-            if row["target"] != row["source"]:
-                neighbours.setdefault(row["target"], []).append((key, row))
+    neighbours = _neighbours(rows, label_of)
     graphs = []
     heads = [
         row["id"] for label in ("Run", "Decomposition") for row in rows.nodes.get(label, ())
     ]
     for head in sorted(heads):
+        inside = f"{head}/"
         part = Rows()
         part.node(label_of[head], row_of[head])
         waiting, reached, used = [head], {head}, set()
         while waiting:
             current = waiting.pop()
-            for key, row in neighbours.get(current, ()):
-                other = row["target"] if row["source"] == current else row["source"]
-                if not _belongs(head, current, other, label_of):
+            is_own = current == head or current.startswith(inside)
+            for key, row, other, needed in neighbours.get(current, ()):
+                if needed and is_own + (other == head or other.startswith(inside)) < needed:
                     continue
                 if id(row) not in used:
                     used.add(id(row))
-                    part.relate(*key, row)
+                    part.relations.setdefault(key, []).append(row)
                 if other not in reached:
                     reached.add(other)
                     part.node(label_of[other], row_of[other])
@@ -99,17 +97,45 @@ def split_rows(rows: Rows) -> list[CollaborationGraph]:
     return graphs
 
 
-def _belongs(head: str, current: str, other: str, label_of: dict[str, str]) -> bool:
-    """Whether a walk from a graph's own node may go on: shared nodes lead nowhere else."""
-    scopes = [LABELS_BY_NAME[label_of[node]].scope for node in (current, other)]
-    owned = [node == head or node.startswith(f"{head}/") for node in (current, other)]
-    if scopes == ["shared", "shared"]:
-        return False
-    if scopes[0] == "shared" or scopes[1] == "shared":
-        return any(owned)
-    if "organization" in scopes and "graph" in scopes:
-        return any(owned)
-    return scopes == ["organization", "organization"] or all(owned)
+_Neighbour = tuple[tuple[str, str, str], Row, str, int]
+"""A relation, its row, the node at the other end, and how many of both ends have to be a
+graph's own for a walk from that graph's head to take it."""
+
+_NO_GRAPHS = 3
+
+
+def _needed(one: Scope, other: Scope) -> int:
+    """How many ends of a relation have to be a graph's own: shared nodes lead nowhere else."""
+    if one == other == "shared":
+        return _NO_GRAPHS
+    if "shared" in (one, other) or {one, other} == {"organization", "graph"}:
+        return 1
+    return 0 if one == other == "organization" else 2
+
+
+def _neighbours(rows: Rows, label_of: dict[str, str]) -> dict[str, list[_Neighbour]]:
+    """The relations of each node, but for those that are no graph's.
+
+    Raises:
+        InputError: A relation names a node that is missing.
+    """
+    scopes = {label.scope for label in LABELS_BY_NAME.values()}
+    needed_of = {(one, other): _needed(one, other) for one in scopes for other in scopes}
+    scope_of = {node: LABELS_BY_NAME[label].scope for node, label in label_of.items()}
+    found: dict[str, list[_Neighbour]] = {}
+    for key, items in rows.relations.items():
+        for row in items:
+            source, target = row["source"], row["target"]
+            for end in (source, target):
+                if end not in scope_of:
+                    raise InputError(f"a relation {key[0]} names the missing node {end}")
+            needed = needed_of[scope_of[source], scope_of[target]]
+            if needed == _NO_GRAPHS:
+                continue
+            found.setdefault(source, []).append((key, row, target, needed))
+            if target != source:
+                found.setdefault(target, []).append((key, row, source, needed))
+    return found
 
 
 def to_networkx(
@@ -154,17 +180,19 @@ def from_networkx(graph: "networkx.MultiDiGraph[str]") -> list[CollaborationGrap
         if label not in LABELS_BY_NAME:
             raise InputError(f"node {node} has no label that masgraph knows")
         labels[node] = label
-        known = exact_texts({name: attributes[name] for name in attributes if name != "label"})
-        rows.node(label, _typed(LABELS_BY_NAME[label].all_properties, {"id": node, **known}))
+        known = {"id": node, **attributes}
+        del known["label"]
+        if EXACT in known:
+            known = exact_texts(known)
+        rows.node(label, _typed(_LABEL_TYPES[label], known))
     for source, target, type_, attributes in graph.edges(data=True, keys=True):
         relation = attributes.get("relation") or attributes.get("type") or type_
         key = (relation, labels[source], labels[target])
         if key not in RELATIONS_BY_KEY:
             raise InputError(f"no relation {key[0]} joins {key[1]} and {key[2]}")
-        known = exact_texts(
-            {name: attributes[name] for name in attributes if name not in ("type", "id")}
-        )
-        typed = _typed(RELATIONS_BY_KEY[key].properties, known)
+        if EXACT in attributes:
+            attributes = exact_texts(dict(attributes))
+        typed = _typed(_RELATION_TYPES[key], attributes)
         rows.relate(*key, {"source": source, "target": target, **typed})
     return split_rows(rows)
 
@@ -203,7 +231,7 @@ def from_frames(frames: "dict[str, pandas.DataFrame]") -> list[CollaborationGrap
     for name, frame in frames.items():
         if name in LABELS_BY_NAME:
             for row in _frame_rows(frame):
-                rows.node(name, _typed(LABELS_BY_NAME[name].all_properties, row))
+                rows.node(name, _typed(_LABEL_TYPES[name], row))
             continue
         source, _, rest = name.partition("-")
         type_, _, target = rest.partition("-")
@@ -211,7 +239,7 @@ def from_frames(frames: "dict[str, pandas.DataFrame]") -> list[CollaborationGrap
         if key not in RELATIONS_BY_KEY:
             raise InputError(f"the table {name} is no part of a graph")
         for row in _frame_rows(frame):
-            typed = _typed(RELATIONS_BY_KEY[key].properties, row)
+            typed = _typed(_RELATION_TYPES[key], row)
             rows.relate(*key, {"source": row["source"], "target": row["target"], **typed})
     return split_rows(rows)
 
@@ -300,26 +328,34 @@ def _node_link(graph: "networkx.MultiDiGraph[str]") -> bytes:
     return msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=1)
 
 
-def _typed(properties: tuple[Property, ...], row: dict[str, Any]) -> Row:
-    """A row with the schema's Python types, from whatever a file format made of them."""
-    from datetime import datetime
+_LABEL_TYPES = {
+    name: {item.name: item.type for item in label.all_properties}
+    for name, label in LABELS_BY_NAME.items()
+}
+_RELATION_TYPES = {
+    key: {item.name: item.type for item in relation.properties if item.name not in _NO_PROPERTY}
+    for key, relation in RELATIONS_BY_KEY.items()
+}
 
+
+def _typed(types: dict[str, PropertyType], row: dict[str, Any]) -> Row:
+    """A row with the schema's Python types, from whatever a file format made of them."""
     typed: Row = {}
-    for item in properties:
-        value = row.get(item.name)
-        if value is None or (isinstance(value, float) and value != value):
+    for name, value in row.items():
+        type_ = types.get(name)
+        if type_ is None or value is None or (isinstance(value, float) and value != value):
             continue
-        if item.type == "integer":
+        if type_ == "integer":
             value = int(value)
-        elif item.type == "float":
+        elif type_ == "float":
             value = float(value)
-        elif item.type == "boolean":
+        elif type_ == "boolean":
             value = value if isinstance(value, bool) else str(value).lower() == "true"
-        elif item.type == "strings":
+        elif type_ == "strings":
             value = msgspec.json.decode(value) if isinstance(value, str) else list(value)
-        elif item.type == "datetime" and isinstance(value, str):
+        elif type_ == "datetime" and isinstance(value, str):
             value = datetime.fromisoformat(value)
-        typed[item.name] = value
+        typed[name] = value
     return typed
 
 
