@@ -56,7 +56,7 @@ _AROUND_RUN = 64
 # What may be short runs alone is looked for in thinned text: few letters, in lower case, and
 # all signs but those that may stand between a name and its value. A word thins to the same
 # letters wherever it stands, so that none is missed; few other texts thin to them.
-_THIN_LETTERS = b"bcdjkprtwy"
+_THIN_LETTERS = b"bcdjkprstwy"
 _THIN_TABLE = bytes(range(256)).lower().replace(b"=", b":")
 _THIN_DROPPED = bytes(
     code
