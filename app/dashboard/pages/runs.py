@@ -6,7 +6,8 @@ from urllib.parse import parse_qsl, urlencode
 import streamlit as st
 
 from app.dashboard import connection
-from app.dashboard.page import ALL, Page
+from app.dashboard.address import ALL
+from app.dashboard.page import Page
 from app.dashboard.pages import one_graph
 from app.dashboard.settings import ROWS_A_PAGE
 from app.dashboard.text import counted
