@@ -289,9 +289,9 @@ class GraphBuilder:
         """
         if role is None:
             role = "unknown" if agent is None else self._agents[agent].role
-        receivers: tuple[int, ...] = ()
-        if recipients:
-            receivers = tuple(sorted(set(recipients)))
+        receivers = tuple(recipients)
+        if len(receivers) > 1:
+            receivers = tuple(sorted(set(receivers)))
         self._nodes.append(
             (
                 kind,

@@ -57,6 +57,7 @@ class _Chat:
         self._status_of = status_of
         self._flow = FlowTracker(builder)
         self._agents: dict[str, int] = {}
+        self._others: dict[int, tuple[int, ...]] = {}
         self._calls, self._answers = _paired(records)
 
     def add(self) -> None:
@@ -66,45 +67,56 @@ class _Chat:
             if record.get("role") == "system" and prompt is not None:
                 self._agent("assistant", {"system_prompt": prompt})
                 begins = 1
+        roles = [record.get("role") for record in self._records]
         for role in ("user", "assistant"):
-            if any(record.get("role") == role for record in self._records):
+            if role in roles:
                 self._agent(role)
         answered = set(self._answers.values())
         for position in range(begins, len(self._records)):
-            record = self._records[position]
             if position in answered:
                 continue
-            if record.get("role") in _RESULTS:
-                self._add_orphan(record)
+            if roles[position] in _RESULTS:
+                self._add_orphan(self._records[position])
             else:
-                self._add_message(record, position)
+                self._add_message(self._records[position], position)
 
     def _agent(self, role: str, attributes: Attributes | None = None) -> int:
-        if role not in self._agents:
+        agent = self._agents.get(role)
+        if agent is None:
             is_human = role == "user"
-            self._agents[role] = self._builder.new_agent(
+            agent = self._agents[role] = self._builder.new_agent(
                 role,
                 role="human" if is_human else None,
                 kind="human" if is_human else "environment" if role == "system" else "agent",
                 attributes=attributes,
             )
-        return self._agents[role]
+            self._others.clear()
+        return agent
+
+    def _listeners(self, agent: int) -> tuple[int, ...]:
+        """Whom an agent's words reach: everybody else so far but the system."""
+        found = self._others.get(agent)
+        if found is None:
+            found = self._others[agent] = tuple(
+                [a for name, a in self._agents.items() if a != agent and name != "system"]
+            )
+        return found
 
     def _add_message(self, record: Record, position: int) -> None:
         role = record.get("role")
-        agent = self._agent(role) if isinstance(role, str) and role.strip() else None
+        speaker = role if isinstance(role, str) and role.strip() else None
+        agent = None if speaker is None else self._agent(speaker)
         if agent is None:
             self._builder.warn("a message names no role")
-        calls = self._calls.get(position, [])
+        calls = self._calls.get(position)
         content = text_of_content(record.get("content"))
         tokens = _usage(record)
         if content or not calls:
             # Words beside a call reach nobody before the call is done.
-            others = [a for name, a in self._agents.items() if a != agent and name != "system"]
-            recipients = [] if calls or agent is None else others
+            recipients = () if calls or agent is None else self._listeners(agent)
             node = self._builder.add(
                 "agent_message",
-                role if agent is not None and isinstance(role, str) else "unknown speaker",
+                speaker or "unknown speaker",
                 agent=agent,
                 recipients=recipients,
                 delivery="broadcast",
@@ -116,13 +128,15 @@ class _Chat:
             )
             self._flow.act(node, agent, recipients=recipients)
             tokens = (None, None)
+        if not calls:
+            return
         nodes = []
         for number, call in enumerate(calls):
             place = self._answers.get((position, number))
             answer = None if place is None else self._records[place]
             first = tokens if number == 0 else (None, None)
             nodes.append(self._add_call(call, agent, record, answer, first))
-        if nodes and agent is not None:
+        if agent is not None:
             self._flow.act_together(nodes, agent)
 
     def _add_orphan(self, record: Record) -> None:
@@ -142,7 +156,9 @@ class _Chat:
         answer: Record | None,
         tokens: tuple[int | None, int | None],
     ) -> int:
-        attributes = {**_attributes(record), **({} if answer is None else _attributes(answer))}
+        attributes = _attributes(record)
+        if answer is not None:
+            attributes.update(_attributes(answer))
         if call.id is not None:
             attributes["call_id"] = call.id
         if call.arguments is not None:
@@ -174,6 +190,8 @@ def _paired(
     open_: list[tuple[int, int, str | None]] = []
     for position, record in enumerate(records):
         if record.get("role") in _RESULTS:
+            if not open_:
+                continue
             id = text_of(record.get("tool_call_id")) or text_of(record.get("id"))
             found = next((c for c in open_ if id is not None and c[2] == id), None)
             if found is None:
@@ -195,7 +213,7 @@ def _attributes(record: Record) -> Attributes:
     return {
         key: value
         for key, value in record.items()
-        if key not in _KNOWN and value not in (None, "", [], {})
+        if key not in _KNOWN and (value or value not in (None, "", [], {}))
     }
 
 

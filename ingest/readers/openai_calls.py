@@ -29,7 +29,7 @@ def calls_of(message: dict[str, Any]) -> list[ChatCall]:
             the same without the inner ``function``.
     """
     listed = message.get("tool_calls")
-    found = [_call(item) for item in listed] if isinstance(listed, list) else []
+    found = [_call(item) for item in listed] if listed and isinstance(listed, list) else []
     if not found and isinstance(message.get("function_call"), dict):
         found = [_call(message["function_call"])]
     return found
@@ -49,6 +49,8 @@ def _call(item: Any) -> ChatCall:
 
 def text_of_content(content: Any) -> str | None:
     """A message's content as text: a list of parts becomes the text of its parts."""
+    if isinstance(content, str):
+        return content
     if isinstance(content, list) and all(isinstance(part, dict) for part in content):
         texts = [part["text"] for part in content if isinstance(part.get("text"), str)]
         if len(texts) == len(content):
