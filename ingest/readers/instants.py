@@ -31,7 +31,7 @@ def from_iso(value: object) -> int | None:
         length = len(value)
         # At most six digits stand behind the point: a datetime holds them all.
         if (length <= _LONGEST_UTC and value[-1] == "Z") or (
-            length <= _LONGEST_ZONE and value[-6] == "+"
+            length <= _LONGEST_ZONE and value[-6] in "+-"
         ):
             try:
                 since = datetime.fromisoformat(value) - _EPOCH
@@ -46,7 +46,7 @@ def from_iso(value: object) -> int | None:
 
 def _from_unusual(text: str) -> int | None:
     """Any time, its fraction of a second taken apart from the rest."""
-    found = _FRACTION.search(text)
+    found = _FRACTION.search(text) if "." in text or "," in text else None
     if found is None:
         whole = _whole_seconds(text)
         return None if whole is None else whole * _SECOND
@@ -78,6 +78,8 @@ def from_seconds(value: object) -> int | None:
         whole, _, fraction = _ENCODER.encode(value).partition(b".")
         if whole.isdigit() and fraction.isdigit():
             return int(whole) * _SECOND + int(fraction[:9].ljust(9, b"0"))
+    if type(value) is int:
+        return value * _SECOND if 0 <= value <= _LATEST_SECOND else None
     return _from_number(value)
 
 

@@ -137,6 +137,8 @@ _STATUS: dict[int | str | None, Status | None] = {
 
 _HEX = re.compile(r"[0-9a-f]+")
 _INT64 = 1 << 63
+_EXACT = 1 << 53
+"""Up to here every integer is a float too."""
 
 
 def documents(file: TraceFile) -> Iterator[tuple[TracesData, bool]]:
@@ -261,6 +263,8 @@ def plain(value: Value | None) -> Any:
 
 def whole_number(value: Any) -> int | None:
     """A count as an integer, also from text or from a number such as ``452.0``."""
+    if type(value) is int and -_EXACT <= value <= _EXACT:
+        return value
     if isinstance(value, str) and len(value) < 19 and value.isdecimal():
         return int(value)
     if isinstance(value, bool) or value is None:
