@@ -1,14 +1,16 @@
 """Inputs in the shape of every format: the examples of this repository, made larger.
 
-Each example is repeated, with fresh ids, until it makes a file of the wanted size: lines, the
-items of an array, the members of an object, or the list inside the one document that holds
-the messages. What cannot be repeated inside one file is copied into a folder, and what a file
-costs by itself (opening it, telling its format) then counts as often as there are copies.
+Each example is repeated, with fresh ids and later times, until it makes a file of the wanted
+size: lines, the items of an array, the members of an object, or the list inside the one
+document that holds the messages. What cannot be repeated inside one file is copied into a
+folder, and what a file costs by itself (opening it, telling its format) then counts as often
+as there are copies.
 """
 
 import json
 import re
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 _ID_KEY = re.compile(r'"(\w*?(?:[iI]d|ID|uuid|Uuid|guid))": ?"([^"\\]+)"')
 _ID_OF_REPR = re.compile(r"\b(id)='([^'\\]+)'")
 _NAMES_NOBODY = re.compile(r"agent|user|thread_id|app|assistant|team", re.IGNORECASE)
+_DAY = re.compile(r'"(\d{4}-\d\d-\d\d)T')
 _LONG_ID = 16
 
 
@@ -177,8 +180,20 @@ def _repeat(holder: Any, path: list[str], ids: list[str], numbers: range) -> Non
         elif isinstance(holder.get(key), list):
             text = json.dumps(holder[key])
             holder[key] = [
-                item for number in numbers for item in json.loads(fresh(text, ids, number))
+                item
+                for number in numbers
+                for item in json.loads(_later(fresh(text, ids, number), number))
             ]
+
+
+def _later(text: str, days: int) -> str:
+    """JSON with its ISO times so many days later: what is repeated does not overlap."""
+
+    def later(found: re.Match[str]) -> str:
+        day = date.fromisoformat(found[1]) + timedelta(days=days)
+        return f'"{day.isoformat()}T'
+
+    return _DAY.sub(later, text)
 
 
 def _repeated_text(way: str, text: str, numbers: range) -> str:
