@@ -13,7 +13,6 @@ from app.relation_records import (
     ChecksFileRecord,
     ChecksRecord,
     decoder,
-    field_names,
     goals_of,
     relations_of,
 )
@@ -111,8 +110,8 @@ def read_checks(
         InputError: A file cannot be read at all.
     """
     from ingest import json_text
+    from ingest.field_problems import explain_field
     from ingest.files import LocalFile
-    from ingest.readers.native import explain_field
     from ingest.readers.raw_records import raw_records
 
     found: list[CheckedFile] = []
@@ -124,7 +123,7 @@ def read_checks(
             try:
                 record, _ = json_text.decode(raw.data, decoder, first_line=raw.line)
             except msgspec.ValidationError as error:
-                reason = explain_field(str(error), field_names())
+                reason = explain_field(error, ChecksFileRecord)
                 rejected.append(RejectedChecks(file.uri, raw.place, reason))
             except InputError as error:
                 rejected.append(RejectedChecks(file.uri, raw.place, error.reason))
@@ -317,12 +316,12 @@ def _of_file(record: ChecksFileRecord) -> "CheckedRun":
 
 
 def _of_run(graph: CollaborationGraph) -> "CheckedRun":
-    from ingest.readers.native import explain_field
+    from ingest.field_problems import explain_field
 
     try:
         record = msgspec.convert(graph.attributes[ATTRIBUTE], ChecksRecord)
     except msgspec.ValidationError as error:
-        raise UsageError(explain_field(str(error), field_names())) from error
+        raise UsageError(explain_field(error, ChecksRecord)) from error
     return checked_run(record, graph)
 
 

@@ -153,12 +153,6 @@ class ChecksFileRecord(ChecksRecord, kw_only=True, frozen=True):
 decoder = msgspec.json.Decoder(ChecksFileRecord)
 
 
-def field_names() -> frozenset[str]:
-    """Every field that some part of a record has."""
-    parts = [*_Part.__subclasses__(), *ChecksRecord.__subclasses__()]
-    return frozenset(name for part in parts for name in part.__struct_fields__)
-
-
 def json_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of a record in a file: ``app/checks-record.schema.json``."""
     _, parts = msgspec.json.schema_components([ChecksFileRecord], ref_template="#/$defs/{name}")

@@ -20,6 +20,7 @@ from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
 from graphstore.model import AccessMode, Artifact, Attributes, CollaborationGraph, GraphKind
 from ingest import json_text
+from ingest.field_problems import explain_field
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers import mac_bench_records
 from ingest.readers.decoding import REPAIRED, first_character, has_key, short_name
@@ -29,7 +30,6 @@ from ingest.readers.mac_bench_records import (
     MacBenchRecord,
     SubtaskRecord,
 )
-from ingest.readers.native import explain_field
 from ingest.readers.raw_records import RawRecord, raw_records
 
 _MARK = re.compile(rb'(?<!\\)"mac_bench"\s*:\s*\d')
@@ -86,7 +86,7 @@ class MacBenchReader:
                 raw.data, mac_bench_records.decoder, first_line=raw.line
             )
         except msgspec.ValidationError as error:
-            reason = explain_field(str(error), mac_bench_records.field_names())
+            reason = explain_field(error, mac_bench_records.MacBenchRecord)
             raise InputError(reason) from error
         if seen.setdefault(record.id, raw.place) != raw.place:
             raise InputError(

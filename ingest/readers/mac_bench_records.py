@@ -126,11 +126,6 @@ class MacBenchRecord(_Part):
 decoder = msgspec.json.Decoder(MacBenchRecord)
 
 
-def field_names() -> frozenset[str]:
-    """Every field that some part of a record has."""
-    return frozenset(name for part in _Part.__subclasses__() for name in part.__struct_fields__)
-
-
 def json_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of a record: ``ingest/mac-bench-record.schema.json``."""
     _, parts = msgspec.json.schema_components([MacBenchRecord], ref_template="#/$defs/{name}")

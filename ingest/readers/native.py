@@ -6,7 +6,6 @@ or an array of objects, reads the same. See ``docs/native-format.md``.
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
 import msgspec
 
@@ -15,6 +14,7 @@ from graphstore.errors import InputError
 from graphstore.model import CollaborationGraph, GraphKind
 from ingest import json_text
 from ingest.big_json import streamed_items
+from ingest.field_problems import explain_field
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers import native_records
 from ingest.readers.decoding import has_key
@@ -26,9 +26,6 @@ _ANYTHING = msgspec.json.Decoder(msgspec.Raw)
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 
 _MARK = re.compile(rb'"masgraph"(?<!\\"masgraph")\s*:\s*\d')
-_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.?(.*)`)?$")
-_MISSING_FIELD = re.compile(r"Object missing required field `(.*?)`(?: - at `\$\.?(.*)`)?$")
-_AT = re.compile(r"^(.*?)(?: - at `\$\.?(.*)`)?$", re.DOTALL)
 _SURROGATES = "half a surrogate pair in a text was replaced by U+FFFD"
 
 
@@ -92,7 +89,7 @@ class NativeReader:
                 piece.raw, native_records.decoder, first_line=piece.line
             )
         except msgspec.ValidationError as error:
-            raise InputError(explain_field(str(error))) from error
+            raise InputError(explain_field(error, native_records.AnyRecord)) from error
         if record.id is not None and seen.setdefault(record.id, piece.place) != piece.place:
             raise InputError(
                 f"the id {record.id!r} stands twice in the file (first in record "
@@ -177,31 +174,3 @@ def _document(file: TraceFile, *, certain: bool) -> Iterable[_Piece] | None:
         return [_Piece("1", 1, raw, changed)]
     items = _ARRAY.decode(raw)
     return (_Piece(str(place), 1, bytes(item), changed) for place, item in enumerate(items, 1))
-
-
-def explain_field(message: str, known: Iterable[str] | None = None) -> str:
-    """What :mod:`msgspec` says of a wrong field, for a person who wrote the file by hand.
-
-    Args:
-        message: The text of a ``msgspec.ValidationError``.
-        known: Names of the fields that may have been meant; by default those of this format.
-    """
-    if found := _UNKNOWN_FIELD.match(message):
-        name, path = found[1], found[2]
-        known = native_records.field_names() if known is None else known
-        close = get_close_matches(name, known, n=1, cutoff=0.6)
-        hint = f": did you mean {close[0]!r}?" if close else ": put it into 'attributes'"
-        return f"unknown field {name!r}{_at(path)}{hint}"
-    if found := _MISSING_FIELD.match(message):
-        return f"the field {found[1]!r} is missing{_at(found[2])}"
-    found = _AT.match(message)
-    what, path = (found[1], found[2]) if found else (message, None)
-    return f"{path}: {_lower(what)}" if path else _lower(what)
-
-
-def _at(path: str | None) -> str:
-    return f" at {path}" if path else ""
-
-
-def _lower(text: str) -> str:
-    return (text[:1].lower() + text[1:]).replace("`", "'")

@@ -311,14 +311,6 @@ decoder = msgspec.json.Decoder(AnyRecord)
 encoder = msgspec.json.Encoder()
 
 
-def field_names() -> frozenset[str]:
-    """Every field that some part of a record has."""
-    parts: list[type[msgspec.Struct]] = [_Part]
-    for part in parts:
-        parts.extend(part.__subclasses__())
-    return frozenset(name for part in parts for name in part.__struct_fields__)
-
-
 def json_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of one record: ``ingest/masgraph-record.schema.json``."""
     _, parts = msgspec.json.schema_components([AnyRecord], ref_template="#/$defs/{name}")

@@ -189,7 +189,7 @@ def test_a_record_of_a_file_goes_before_the_runs_own(masgraph, store, file):
         ),
         (
             {"relations": [{"id": "r", "kind": "link", "items": []}]},
-            "relations[0].kind: invalid enum value 'link'",
+            "relations[0].kind: invalid value 'link': use one of ",
         ),
         (
             {"relations": [{"id": "r", "kind": "dependency", "items": [{"id": "a"}] * 2}]},

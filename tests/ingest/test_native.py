@@ -134,18 +134,27 @@ def test_the_documented_messages_are_the_real_ones():
     good = json.dumps(run()).encode()
     bad_field = json.dumps(run({"contnt": 1})).encode()
     bad_name = json.dumps(run({"id": "a"}, {"consumes": ["ask"]})).encode()
-    lines = [good, good, bad_field, bad_name, b'{"masgraph": 1, "kind": "r']
+    bad_kind = json.dumps(plan({}, {}, {"kind": "step"})).encode()
+    lines = [good, good, bad_field, bad_name, bad_kind, b'{"masgraph": 1, "kind": "r']
     found = [item for item in read_all(b"\n".join(lines)) if isinstance(item, Rejection)]
     assert [(one.record, one.reason) for one in found] == [
         ("3", "unknown field 'contnt' at actions[0]: did you mean 'content'?"),
         ("4", "actions[1].consumes[0]: no action is called 'ask'"),
-        ("5", "the JSON breaks off at line 5, column 27"),
+        ("5", "subtasks[2].kind: invalid value 'step': use one of 'group' or 'subtask'"),
+        ("6", "the JSON breaks off at line 6, column 27"),
     ]
-    for one in found[:2]:
+    for one in found[:3]:
         assert one.reason in DOCUMENT
 
 
 # Shapes of files.
+
+
+def test_every_word_that_may_stand_in_a_field_is_documented():
+    listed = re.findall(r'"enum": \[([^\]]*)\]', json.dumps(json_schema()))
+    named = {word for values in listed for word in re.findall(r'"(\w+)"', values)}
+    assert {"tool_call", "group", "broadcast"} <= named
+    assert {word for word in named if f"`{word}`" not in DOCUMENT} == set()
 
 
 def test_lines_an_indented_object_and_an_array_give_the_same_graphs():
@@ -278,7 +287,10 @@ def test_an_agent_may_be_named_by_its_id_or_its_only_name():
     [
         (run({"tokens_in": -1}), "actions[0].tokens_in: expected 'int' >= 0"),
         (run({"tokens_in": 2**64}), "actions[0].tokens_in"),
-        (run({"role": "boss"}), "actions[0].role: invalid enum value 'boss'"),
+        (
+            run({"role": "boss"}),
+            "actions[0].role: invalid value 'boss': use one of 'aggre",
+        ),
         (run({"agent": "x"}, agents=["y"]), "actions[0].agent: no agent is called 'x'"),
         (run({"to": ["x"]}, agents=["y"]), "actions[0].to: no agent is called 'x'"),
         (
@@ -310,9 +322,12 @@ def test_an_agent_may_be_named_by_its_id_or_its_only_name():
         ),
         (plan({"consumes": ["x"]}), "subtasks[0].consumes[0]: no subtask is called 'x'"),
         (run(subtasks=[]), "unknown field 'subtasks'"),
-        ({"masgraph": 2, "kind": "run"}, "masgraph: invalid enum value 2"),
+        ({"masgraph": 2, "kind": "run"}, "masgraph: invalid value 2: use 1"),
         ({"masgraph": 1}, "the field 'kind' is missing"),
-        ({"masgraph": 1, "kind": "trace"}, "kind: invalid value 'trace'"),
+        (
+            {"masgraph": 1, "kind": "trace"},
+            "kind: invalid value 'trace': use one of 'decompo",
+        ),
         (run(organization={"name": "o", "units": ["a", "a"]}), "organization.units[1]"),
         (
             run(

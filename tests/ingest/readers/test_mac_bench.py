@@ -224,7 +224,7 @@ def depends(source, target, **more):
         (record(), "subtasks: expected `array` of length >= 1".replace("`", "'")),
         (
             record(leaf("a", accesses=[{"resource": "r", "mode": "append"}])),
-            "subtasks[0].accesses[0].mode: invalid enum value 'append'",
+            "subtasks[0].accesses[0].mode: invalid value 'append': use one of ",
         ),
     ],
 )
