@@ -17,7 +17,7 @@ from graphstore.errors import InputError
 from graphstore.identity import digest
 from graphstore.model import CollaborationGraph, GraphKind, Outcome
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.codex_records import RESPONSES, Rollout, read_rollout, settle
+from ingest.readers.codex_records import RESPONSES, Rollout, read_rollouts, settle
 from ingest.readers.codex_threads import MAIN_AGENT, Threads
 from ingest.readers.decoding import REPAIRED
 from ingest.readers.naming import set_task_from_text
@@ -90,9 +90,9 @@ class CodexReader:
         """Yields the run of files whose threads belong together; see :meth:`read`.
 
         Raises:
-            InputError: The files hold no message.
+            InputError: The files hold no message, or more than a run may.
         """
-        rollouts = settle([read_rollout(file, place) for place, file in enumerate(files)])
+        rollouts = settle(read_rollouts(files))
         roots = [r for r in rollouts if r.parent is None] or rollouts
         damaged = [rejection for rollout in rollouts for rejection in rollout.damaged]
         builder = context.builder(self, files[0], b"", record=roots[0].id)

@@ -7,6 +7,7 @@ what it was given of that thread's records, with the old times or with new ones.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ from graphstore.identity import canonical_json, digest
 from ingest.reader import Rejection, TraceFile
 from ingest.readers.decoding import decode_bytes
 from ingest.readers.instants import from_iso
+from ingest.run_limit import run_bytes, too_large
 
 RESPONSES = frozenset(
     {"message", "reasoning", "function_call", "function_call_output", "custom_tool_call"}
@@ -60,6 +62,7 @@ class Rollout:
         begun: When it began.
         meta: The first line's payload.
         lost: Whether its file is missing, and another one told of it.
+        size: Bytes of its lines.
     """
 
     file: int
@@ -75,17 +78,33 @@ class Rollout:
     repaired: bool = False
     repeats: int = 0
     lost: bool = False
+    size: int = 0
 
 
-def read_rollout(file: TraceFile, place: int) -> Rollout:
-    """Reads one file.
+def read_rollouts(files: Sequence[TraceFile]) -> list[Rollout]:
+    """Reads files that are one run together.
 
-    Args:
-        file: The file.
-        place: Its position among the files that are read together.
+    Raises:
+        InputError: They hold more than a run may.
     """
+    limit = room = run_bytes()
+    rollouts = []
+    for place, file in enumerate(files):
+        rollout = _read(file, place, room)
+        if rollout is None:
+            raise InputError(too_large(limit))  # all of them together
+        room -= rollout.size
+        rollouts.append(rollout)
+    return rollouts
+
+
+def _read(file: TraceFile, place: int, room: int) -> Rollout | None:
+    """The file at a place among files; None where it holds more bytes than there is room."""
     rollout = Rollout(place)
     for number, line in file.lines():
+        rollout.size += len(line)
+        if rollout.size > room:
+            return None
         try:
             value, repaired = decode_bytes(line, _DECODER, file.uri, first_line=number)
         except InputError as error:

@@ -45,6 +45,20 @@ def spans(path, sessions):
                 file.write(json.dumps({"resourceSpans": [{"scopeSpans": scopes}]}) + "\n")
 
 
+def codex(path, thread, count, parent=None):
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": parent}}} if parent else "cli"
+    with path.open("w") as file:
+        meta = {"id": thread, "timestamp": "2026-03-01T10:00:00Z", "source": source}
+        file.write(json.dumps({"timestamp": "2026-03-01T10:00:00Z", "type": "session_meta",
+                               "payload": meta}) + "\n")  # fmt: skip
+        for number in range(count):
+            text = {"type": "output_text", "text": f"{number} {WORDS}"}
+            payload = {"type": "message", "role": "assistant", "content": [text]}
+            time = f"2026-03-01T10:{number // 60:02}:{number % 60:02}Z"
+            file.write(json.dumps({"timestamp": time, "type": "response_item",
+                                   "payload": payload}) + "\n")  # fmt: skip
+
+
 @pytest.fixture
 def one_mebibyte(monkeypatch):
     monkeypatch.setenv(VARIABLE, "1")
@@ -82,6 +96,19 @@ def test_what_is_left_out_is_not_kept_in_memory(tmp_path, write, name, monkeypat
             tracemalloc.stop()
         assert isinstance(item, CollaborationGraph) == (limit == "1000")
     assert peaks[0] < 0.8 * peaks[1]
+
+
+@pytest.mark.usefixtures("one_mebibyte")
+def test_threads_of_one_session_are_too_large_together(tmp_path):
+    codex(tmp_path / "alone.jsonl", "alone", 500)
+    codex(tmp_path / "first.jsonl", "first", 500)
+    codex(tmp_path / "second.jsonl", "second", 500, parent="first")
+    found = list(read(tmp_path))
+    (graph,) = [item for item in found if isinstance(item, CollaborationGraph)]
+    assert graph.source.uri.endswith("alone.jsonl")
+    rejected = [item for item in found if not isinstance(item, CollaborationGraph)]
+    assert {item.file.rsplit("/")[-1] for item in rejected} == {"first.jsonl", "second.jsonl"}
+    assert all("more than 1 MiB" in item.reason for item in rejected)
 
 
 def test_the_limit_of_this_machine(monkeypatch):
