@@ -44,6 +44,8 @@ class CodexReader:
             "Events that repeat a response item are one message with it.",
             "What a thread repeats of the one that started it belongs to that one.",
             "Encrypted reasoning is counted, not kept.",
+            "A session is kept in memory whole: one of more than 320 MiB is rejected, unless "
+            "MASGRAPH_RUN_MIB says more.",
         ),
     )
     telling_keys = frozenset({"payload", "thread_id", "timestamp"})
