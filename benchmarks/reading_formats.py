@@ -29,6 +29,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import msgspec
+import numpy  # noqa: F401 - loaded, as it is wherever a store is open
 
 from benchmarks.format_inputs import INPUTS, made_input
 from benchmarks.page import Table

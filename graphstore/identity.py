@@ -4,6 +4,7 @@ The same input gives the same ids on every machine and in every process.
 """
 
 import hashlib
+import sys
 import unicodedata
 from functools import cache, lru_cache
 from typing import Any
@@ -29,6 +30,9 @@ _PLAIN_BLOCKS = (
     ("\U0001f000", "\U0001faff"),
 )
 _MOST_REPLACED = 8
+_SPACE = ord(" ")
+_LONG = 2_000
+"""Bytes from which on a call of numpy costs less than it saves."""
 _COPIED_BYTES = 4_096
 
 
@@ -120,12 +124,23 @@ def _normalized(text: str) -> bytes:
             return " ".join(text.split()).encode("utf-8", "surrogatepass")
         for character, image in replaced:
             plain = plain.replace(character.encode(), (image or "").encode())
-    plain = plain.translate(_FOLDED)
+    return _single_spaced(plain.translate(_FOLDED)).strip(b" ")
+
+
+def _single_spaced(plain: bytes) -> bytes:
+    """Each run of spaces as one space; at either end some may be left, or none."""
+    if len(plain) >= _LONG and (numpy := sys.modules.get("numpy")) is not None:
+        # Loading it would cost more than it saves; a store or a table has mostly done so.
+        codes = numpy.frombuffer(plain, numpy.uint8)
+        spaces = codes == _SPACE
+        kept = numpy.ones(len(codes), bool)
+        numpy.logical_not(spaces[1:] & spaces[:-1], out=kept[1:])
+        return bytes(codes[kept])
     parts = plain.split(b"  ")
-    if len(parts) > 1:
-        # One search: what is longer than two spaces begins the next part.
-        plain = b" ".join(filter(None, map(bytes.strip, parts)))
-    return plain.strip(b" ")
+    if len(parts) == 1:
+        return plain
+    # One search: what is longer than two spaces begins the next part.
+    return b" ".join(filter(None, map(bytes.strip, parts)))
 
 
 @cache

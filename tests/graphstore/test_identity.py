@@ -2,7 +2,9 @@
 
 import sys
 import unicodedata
+from unittest import mock
 
+import numpy  # noqa: F401 - the long way is there with it
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,3 +53,14 @@ def test_any_text(text):
     assert content_hash(text) == digest(
         plainly_normalized(text).encode("utf-8", "surrogatepass"), size=16
     )
+
+
+@given(st.text(alphabet="aB \t\né…", max_size=60))
+def test_long_texts_with_and_without_numpy(text):
+    # With numpy, which these tests have loaded, and without it.
+    assert "numpy" in sys.modules
+    long = text + "x  y " * 400 + text
+    assert normalize_content(long) == plainly_normalized(long)
+    without = {name: module for name, module in sys.modules.items() if name != "numpy"}
+    with mock.patch.dict(sys.modules, without, clear=True):
+        assert normalize_content(long) == plainly_normalized(long)
