@@ -4,6 +4,7 @@ The same input gives the same ids on every machine and in every process.
 """
 
 import hashlib
+import re
 import sys
 import unicodedata
 from functools import cache, lru_cache
@@ -31,6 +32,8 @@ _PLAIN_BLOCKS = (
 )
 _MOST_REPLACED = 8
 _SPACE = ord(" ")
+# Two literal spaces first: they are searched for at once, single ones passed over.
+_RUN_OF_SPACES = re.compile(rb"   *")
 _LONG = 2_000
 """Bytes from which on a call of numpy costs less than it saves."""
 _COPIED_BYTES = 4_096
@@ -136,11 +139,7 @@ def _single_spaced(plain: bytes) -> bytes:
         kept = numpy.ones(len(codes), bool)
         numpy.logical_not(spaces[1:] & spaces[:-1], out=kept[1:])
         return bytes(codes[kept])
-    parts = plain.split(b"  ")
-    if len(parts) == 1:
-        return plain
-    # One search: what is longer than two spaces begins the next part.
-    return b" ".join(filter(None, map(bytes.strip, parts)))
+    return b" ".join(_RUN_OF_SPACES.split(plain))
 
 
 @cache
