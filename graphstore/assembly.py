@@ -28,7 +28,7 @@ from graphstore.model import (
     GraphKind,
     Node,
 )
-from graphstore.policies import SEPARATOR, ContentPolicy
+from graphstore.policies import ContentPolicy
 
 NodeDraft = tuple[Any, ...]
 """The fields of a node from ``kind`` on, in the model's order, with positions for ids."""
@@ -254,8 +254,8 @@ class Assembly:
 
     def _look_at(
         self, texts: list[str], attributes: Sequence[Attributes]
-    ) -> tuple[str, bytes, set[str]] | None:
-        """All texts joined, the same in UTF-8, and the keys; None where one is unusual."""
+    ) -> tuple[list[str], set[str]] | None:
+        """All texts and all keys; None where one of them is unusual."""
         keys: set[str] = set()
         if attributes:
             found = _gathered(attributes)
@@ -264,12 +264,14 @@ class Assembly:
                 return None
             strings, keys = found
             texts = [*texts, *strings, *keys]
-        joined = SEPARATOR.join(texts)
         try:
-            return joined, joined.encode(), keys
+            for text in texts:
+                if not text.isascii():
+                    text.encode()
         except UnicodeEncodeError:
             self.valid = False
             return None
+        return texts, keys
 
     def _recipients(self, positions: tuple[int, ...]) -> tuple[str, ...]:
         """Ids of agents, made once for each set of them."""

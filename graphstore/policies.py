@@ -1,5 +1,6 @@
 """What may be stored of the words in a trace: the contract, and the policy that keeps all."""
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
@@ -24,16 +25,14 @@ class ContentPolicy(Protocol):
     def attributes(self, attributes: Attributes) -> Attributes:
         """Attributes as they may be stored."""
 
-    def keeps(self, texts: str, data: bytes, keys: AbstractSet[str]) -> bool:
+    def keeps(self, texts: Sequence[str], keys: AbstractSet[str]) -> bool:
         """Whether the methods above would return each of many texts as it is.
 
         A policy for which that is not cheap to tell returns False: each text is then asked
         for by itself.
 
         Args:
-            texts: Contents, and the keys and texts of attributes, with :data:`SEPARATOR`
-                between them.
-            data: The same in UTF-8.
+            texts: Contents, names, and the keys and texts of attributes.
             keys: The keys of attributes at any depth.
         """
 
@@ -57,6 +56,6 @@ class KeepEverything:
         """The attributes."""
         return attributes
 
-    def keeps(self, texts: str, data: bytes, keys: AbstractSet[str]) -> bool:  # noqa: ARG002
+    def keeps(self, texts: Sequence[str], keys: AbstractSet[str]) -> bool:  # noqa: ARG002
         """Always."""
         return True

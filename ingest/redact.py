@@ -5,6 +5,7 @@ it was stays readable, and redacting twice changes nothing. Contents are hashed 
 redacted form, so that no hash can be used to test a guessed password.
 """
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -60,19 +61,18 @@ class Redact:
         found = _texts_and_keys(attributes)
         if found is not None:
             texts, keys = found
-            joined = SEPARATOR.join([*texts, *keys])
-            if self.keeps(joined, joined.encode("utf-8", "surrogatepass"), keys):
+            if self.keeps([*texts, *keys], keys):
                 return attributes
         return {self.label(key): _value(key, value, 1) for key, value in attributes.items()}
 
-    def keeps(self, texts: str, data: bytes, keys: AbstractSet[str]) -> bool:
+    def keeps(self, texts: Sequence[str], keys: AbstractSet[str]) -> bool:
         """Whether none of the keys names a secret and none of the texts may hold one."""
         if not keys <= self._plain_keys:
             if any(map(names_secret, keys)):
                 return False
             if len(self._plain_keys) < _KEYS_KEPT:
                 self._plain_keys |= keys
-        return not may_hold_secret(texts, data)
+        return not may_hold_secret(SEPARATOR.join(texts))
 
     def _redacted(self, text: str) -> str:
         # A builder asks for the content and for what its hash is made of, one after the other.
@@ -102,7 +102,7 @@ class Drop(Redact):
         """Nothing."""
         return {}
 
-    def keeps(self, texts: str, data: bytes, keys: AbstractSet[str]) -> bool:  # noqa: ARG002
+    def keeps(self, texts: Sequence[str], keys: AbstractSet[str]) -> bool:  # noqa: ARG002
         """Never."""
         return False
 

@@ -110,19 +110,17 @@ _EMAIL = re.compile(
 )
 
 
-def may_hold_secret(text: str, data: bytes | None = None) -> bool:
+def may_hold_secret(text: str) -> bool:
     """Whether a text may hold something that has to be taken out.
 
     Args:
         text: One text, or several joined by :data:`graphstore.policies.SEPARATOR`, over
             which no secret can reach.
-        data: The text in UTF-8, where that is known already.
 
     Returns:
         False only where :func:`ingest.secrets.redacted` would change none of the texts.
     """
-    if data is None:
-        data = text.encode("utf-8", "surrogatepass")
+    data = text.encode("utf-8", "surrogatepass")
     if len(data) < RUN_LENGTH and not (b":" in data or b"=" in data or b"@" in data):
         return False
     # What is found fastest first: a text that holds something is looked at again in parts.
