@@ -65,6 +65,11 @@ def _each_once(artifacts: Iterable[Artifact]) -> tuple[Artifact, ...]:
     return listed if len(listed) < 2 else tuple(dict.fromkeys(listed))
 
 
+def _numbered(start: str, parts: Sequence[Any]) -> list[str]:
+    """Ids that begin alike, one for each part."""
+    return [f"{start}{position}" for position in range(len(parts))] if parts else []
+
+
 @dataclass(slots=True)
 class _AgentDraft:
     name: str
@@ -353,15 +358,15 @@ class GraphBuilder:
         drafts = self._nodes
         place: Sequence[int] = range(len(drafts))
         # Edges that all point forward leave every node where it was added.
-        if self.kind != "run" and not all(source < target for source, target in self._edges):
+        if self.kind != "run" and any([source >= target for source, target in self._edges]):
             order = self._topological_order()
             drafts = [drafts[old] for old in order]
             place = [0] * len(order)
             for new, old in enumerate(order):
                 place[old] = new
-        agents = [f"{graph}/agent/{position}" for position in range(len(self._agents))]
-        nodes = [f"{graph}/{index}" for index in range(len(drafts))]
-        resources = [f"{graph}/resource/{position}" for position in range(len(self._resources))]
+        agents = _numbered(f"{graph}/agent/", self._agents)
+        nodes = _numbered(f"{graph}/", drafts)
+        resources = _numbered(f"{graph}/resource/", self._resources)
         label = self.policy.label
         record = self._label(self.record)
         task = self.task
@@ -385,7 +390,9 @@ class GraphBuilder:
                 record=record,
                 sha256=self.sha256,
                 reader_version=self.reader_version,
-                warnings=tuple(dict.fromkeys(map(label, self.warnings))),
+                warnings=tuple(dict.fromkeys(map(label, self.warnings)))
+                if self.warnings
+                else (),
             ),
             method=None if self.method is None else method_as_stored(self.method, self.policy),
             organization=organization,
@@ -393,12 +400,7 @@ class GraphBuilder:
             nodes=parts.nodes(drafts),
             edges=parts.edges(self._edges),
             couplings=self._built_couplings(place, nodes, resources),
-            resources=tuple(
-                [
-                    Resource(id=id, name=name, type=type_)
-                    for id, (name, type_) in zip(resources, self._resources, strict=True)
-                ]
-            ),
+            resources=self._built_resources(resources),
             proposals=self._built_proposals(graph, agents, nodes, place),
             outcome=outcome_as_stored(self.outcome, self.policy),
             attributes=parts.attributes(self.attributes),
@@ -410,6 +412,8 @@ class GraphBuilder:
     def _built_agents(
         self, ids: list[str], organization: Organization | None
     ) -> tuple[Agent, ...]:
+        if not ids:
+            return ()
         return tuple(
             [
                 Agent(
@@ -424,6 +428,16 @@ class GraphBuilder:
                     attributes=draft.attributes,
                 )
                 for id, draft in zip(ids, self._agents, strict=True)
+            ]
+        )
+
+    def _built_resources(self, ids: list[str]) -> tuple[Resource, ...]:
+        if not ids:
+            return ()
+        return tuple(
+            [
+                Resource(id=id, name=name, type=type_)
+                for id, (name, type_) in zip(ids, self._resources, strict=True)
             ]
         )
 
