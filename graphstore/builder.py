@@ -6,6 +6,8 @@ grows; ids are made at the end, from the graph's own id and those positions.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
+from operator import ge
 from typing import Any
 
 from graphstore import identity
@@ -358,7 +360,7 @@ class GraphBuilder:
         drafts = self._nodes
         place: Sequence[int] = range(len(drafts))
         # Edges that all point forward leave every node where it was added.
-        if self.kind != "run" and any([source >= target for source, target in self._edges]):
+        if self.kind != "run" and any(starmap(ge, self._edges)):
             order = self._topological_order()
             drafts = [drafts[old] for old in order]
             place = [0] * len(order)
