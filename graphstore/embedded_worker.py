@@ -46,6 +46,12 @@ _LONG_LIST = re.compile(
     r"range\(\) would materialize (?P<length>\d+) items .*exceeding the (?P<most>\d+ \w+)"
 )
 
+_NO_VALUE = re.compile(r"Missing parameter: \$(?P<name>\w+)")
+_REGEX = re.compile(
+    r"Invalid regular expression '(?P<text>.*)': .*\berror: (?P<why>[^\n]+)", re.DOTALL
+)
+_NEEDS_MODEL = "requires a registered embedding model"
+
 # The hints about unknown labels belong to a console; a query's answer is the same.
 kglite.set_query_warning_policy("silent")
 
@@ -82,11 +88,11 @@ def answer(
         rows = tuple(tuple([plain(row[name]) for name in columns]) for row in view.to_list())
         diagnostics = view.diagnostics or {}
     except kglite.CypherTimeoutError as error:
-        raise _too_much_work(error) or over_time(timeout) from error
+        raise _in_own_words(error) or over_time(timeout) from error
     except (OverflowError, RecursionError, TypeError) as error:
         raise bad_parameter(error) from error
     except (kglite.KgError, ValueError) as error:
-        raise _too_much_work(error) or QueryError(
+        raise _in_own_words(error) or QueryError(
             f"the query cannot be run: {embedded_files.one_line(error)}"
         ) from error
     return QueryResult(columns, rows, diagnostics.get("total_rows") is not None)
@@ -97,11 +103,10 @@ def over_time(timeout: float) -> QueryTimeoutError:
     return QueryTimeoutError(f"the query ran into its time limit of {timeout:g} s")
 
 
-def _too_much_work(error: BaseException) -> QueryError | None:
-    """The error of a query that the engine stopped before it took all memory.
+def _in_own_words(error: BaseException) -> QueryError | None:
+    """The error of a query where the engine's own sentence does not help who asks here.
 
-    The engine's own sentences go on with options of its Python functions, which nobody who
-    asks here can set.
+    It goes on with options of Python functions that nobody can set, or breaks off early.
     """
     said = str(error)
     if found := _CEILING.search(said):
@@ -114,6 +119,15 @@ def _too_much_work(error: BaseException) -> QueryError | None:
         return QueryError(
             f"a list of {int(found['length']):,} numbers is longer than the embedded engine "
             f"makes one ({found['most']}): write a shorter range()"
+        )
+    if found := _NO_VALUE.search(said):
+        return QueryError(f"the query needs a value for its parameter {found['name']}")
+    if found := _REGEX.search(said):
+        return QueryError(f"the regular expression {found['text']!r} is wrong: {found['why']}")
+    if _NEEDS_MODEL in said:
+        return QueryError(
+            "text_score compares texts by a model's vectors, and a store holds none: look for "
+            "words with CONTAINS or =~"
         )
     return None
 

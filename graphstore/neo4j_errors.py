@@ -16,6 +16,7 @@ from graphstore.errors import (
 FAILURES = (neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError, OSError)
 """What the driver raises when something goes wrong outside of masgraph."""
 
+_NO_VALUE = re.compile(r"Expected parameter\(s\): (\w+)")
 _UNREACHABLE = ("DatabaseUnavailable", "NotALeader", "ForbiddenOnReadOnlyDatabase")
 
 
@@ -81,6 +82,8 @@ def query_error(
     code = str(getattr(error, "code", None) or "")
     if "TransactionTimedOut" in code or "LockClientStopped" in code:
         return QueryTimeoutError(f"the query ran into its time limit of {timeout:g} s")
+    if code.endswith("ParameterMissing") and (found := _NO_VALUE.search(str(error))):
+        return QueryError(f"the query needs a value for its parameter {found[1]}")
     if ".Statement." in code or ".Procedure." in code or is_lack_of_memory(error):
         return QueryError(f"Neo4j cannot run the query: {one_line(error)}")
     return store_error(error, url, database)

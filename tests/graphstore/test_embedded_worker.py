@@ -143,12 +143,29 @@ def test_too_much_work_is_told_without_options_of_the_engine(reader, cypher, sen
     assert "_" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("cypher", "sentence"),
+    [
+        ("RETURN 'a' =~ 'a(' AS n", "the regular expression 'a(' is wrong: unclosed group"),
+        (
+            "MATCH (r) RETURN text_score(r, 'name', 'b') AS n",
+            "text_score compares texts by a model's vectors, and a store holds none: look for "
+            "words with CONTAINS or =~",
+        ),
+    ],
+)
+def test_what_the_engine_breaks_off_is_told_whole(cypher, sentence):
+    graph = kglite.KnowledgeGraph()
+    graph.cypher("CREATE (:A {id: 1, name: 'x'})")
+    with pytest.raises(QueryError) as caught:
+        answer(graph, cypher, {}, 9.0, 1)
+    assert str(caught.value) == sentence
+
+
 def test_too_many_rows_are_told_without_options_of_the_engine():
     graph = kglite.KnowledgeGraph()
     graph.cypher("UNWIND range(1, 3200) AS x CREATE (:A {id: x})")
-    with pytest.raises(
-        QueryError, match=r"000,000 rows on its way \(in shortestPath\)"
-    ):
+    with pytest.raises(QueryError, match=r"000,000 rows on its way \(in shortestPath\)"):
         answer(graph, "MATCH p = shortestPath((a)-[*1..2]-(b)) RETURN count(p)", {}, 9.0, 1)
 
 

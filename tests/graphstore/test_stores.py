@@ -488,6 +488,12 @@ def test_a_parameter_that_no_engine_takes_is_refused(store):
             store.query("RETURN $x AS x", {"x": value})
 
 
+def test_a_parameter_without_a_value_is_named(store):
+    store.write([make_run()])
+    with pytest.raises(QueryError, match=r"^the query needs a value for its parameter task$"):
+        store.query("MATCH (t:Task) WHERE t.name = $task RETURN t.name AS name")
+
+
 def test_order_by_after_grouping_is_right(store):
     # An optimizer pass of the embedded engine gives other rows here.
     question = "UNWIND range(1, 50) AS x WITH x % 3 AS k, x RETURN k, sum(x) AS s ORDER BY k {}"
