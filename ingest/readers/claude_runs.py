@@ -2,7 +2,8 @@
 
 A file is gone through twice. First each line is asked for its session, its id and its parent:
 sessions are one run where one continues another's thread. Then the lines are read, and a run
-is given out as soon as its last line is.
+is given out as soon as its last line is. The first lines are decoded as a whole at once: most
+files hold no more.
 """
 
 from array import array
@@ -20,6 +21,7 @@ from ingest.readers.claude_records import (
     MESSAGES,
     NOTHING,
     PLACE_DECODER,
+    Line,
     Place,
     Record,
     record_of,
@@ -29,6 +31,8 @@ from ingest.readers.instants import from_iso
 from ingest.run_limit import run_bytes
 
 _DAMAGED = -1
+_DECODED_BYTES = 1 << 20
+"""Lines that are kept decoded from the first pass to the second, together."""
 
 
 @dataclass(slots=True)
@@ -67,9 +71,13 @@ class Runs:
         self._files = files
         self._names: list[str] = []
         self._leader: list[int] = []
+        self._decoded: dict[tuple[int, int], Line] = {}
+        self._decoded_left = _DECODED_BYTES
         session_of: dict[str, int] = {}
         later: list[tuple[int, str]] = []
-        self._session_of_line = [self._look(file, session_of, later) for file in files]
+        self._session_of_line = [
+            self._look(place, file, session_of, later) for place, file in enumerate(files)
+        ]
         for session, uuid in later:
             parent = session_of.get(uuid)
             if parent is not None:
@@ -93,7 +101,7 @@ class Runs:
                 if run is None:
                     name = self._names[sessions[position]]
                     run = under_way[root] = Run(name or None)
-                self._read(run, file, place, number, line)
+                self._read(run, place, number, line)
                 if last[root] == (place, position):
                     yield under_way.pop(root)
 
@@ -105,11 +113,16 @@ class Runs:
         return session
 
     def _look(
-        self, file: TraceFile, session_of: dict[str, int], later: list[tuple[int, str]]
+        self,
+        file_place: int,
+        file: TraceFile,
+        session_of: dict[str, int],
+        later: list[tuple[int, str]],
     ) -> "array[int]":
         """The session of each line of a file; sessions that go on in each other are tied.
 
         Args:
+            file_place: Which of the files it is.
             file: The file.
             session_of: The session of each record so far, by its id.
             later: Sessions with parents that were not read yet.
@@ -118,8 +131,8 @@ class Runs:
         indexes: dict[str, int] = {name: n for n, name in enumerate(self._names)}
         current: int | None = None
         waiting: list[int] = []
-        for _, line in file.lines():
-            place = _place(line)
+        for number, line in file.lines():
+            place = self._place(file_place, number, line)
             if place is None:
                 self.is_damaged = True
                 found.append(_DAMAGED)
@@ -167,18 +180,39 @@ class Runs:
                 reason = "it is no record, but another JSON value"
             self.damaged.append(Rejection(file.uri, f"line {number}", reason))
 
-    def _read(self, run: Run, file: TraceFile, place: int, number: int, line: bytes) -> None:
+    def _place(self, file: int, number: int, line: bytes) -> Line | Place | None:
+        """Where a record belongs, None where it is none; the first records are kept whole."""
+        if len(line) <= self._decoded_left:
+            try:
+                value = self._decoded[file, number] = DECODER.decode(line)
+            except DECODE_ERRORS:
+                return _place(line)
+            self._decoded_left -= len(line)
+            return value
+        return _place(line)
+
+    def _line(self, run: Run, place: int, number: int, line: bytes) -> Line | None:
+        """A line that was not kept decoded; None for one that cannot be read."""
+        uri = self._files[place].uri
+        try:
+            value, repaired = decode_bytes(line, DECODER, uri, first_line=number)
+        except InputError as error:
+            self.damaged.append(Rejection(uri, f"line {number}", error.reason))
+            return None
+        run.repaired = run.repaired or repaired
+        return value
+
+    def _read(self, run: Run, place: int, number: int, line: bytes) -> None:
         run.size += len(line)
         if run.size > self.limit:
             run.records.clear()
             run.known.clear()
             return
-        try:
-            value, repaired = decode_bytes(line, DECODER, file.uri, first_line=number)
-        except InputError as error:
-            self.damaged.append(Rejection(file.uri, f"line {number}", error.reason))
+        value = self._decoded.pop((place, number), None)
+        if value is None:
+            value = self._line(run, place, number, line)
+        if value is None:
             return
-        run.repaired = run.repaired or repaired
         # A part that is not decoded holds on to its whole line; most repeat what is known.
         if value.tool_result is not NOTHING:
             value.tool_result = _kept(value.tool_result, b'"agentId"')

@@ -7,6 +7,7 @@ import pytest
 from graphstore.errors import InputError
 from graphstore.model import CollaborationGraph
 from ingest.reader import ReadContext, Rejection
+from ingest.readers import claude_runs
 from ingest.readers.claude_code import CLAUDE_CODE
 from tests.ingest.memory_file import MemoryFile
 from tests.ingest.mutations import assert_survives, cuts
@@ -371,3 +372,13 @@ def test_a_sidechain_before_its_call_is_not_doubled():
             str(n.content) for n in expected.nodes
         )
         assert len(graph.agents) == len(expected.agents)
+
+
+@pytest.mark.parametrize("kept", [0, 700, 2_000])
+def test_lines_decoded_at_once_read_like_those_decoded_later(monkeypatch, kept):
+    strange = SESSION.replace(b"bakery", rb"bak\ud800ery")
+    damaged = SESSION + b'{"type":"user","uuid":"x","message":\n[]\n' + SESSION
+    files = (HELPER, strange, damaged, STREAM)
+    expected = results(*files)
+    monkeypatch.setattr(claude_runs, "_DECODED_BYTES", kept)
+    assert results(*files) == expected
