@@ -22,7 +22,14 @@ _KNOWN = frozenset(
     {"role", "content", "name", "tool_calls", "function_call", "tool_call_id", "id"}
     | {"usage", "timestamp"}
 )
+_TIMED_OR_COUNTED = frozenset({"usage", "timestamp"})
+_BARE = _KNOWN - _TIMED_OR_COUNTED
+"""A record with no other keys has no time, no tokens and no attributes."""
+_CALLING = frozenset({"tool_calls", "function_call"})
 _RESULTS = ("tool", "function")
+_Open = tuple[int, int, str | None]
+"""A call that waits for its result: its message, its number there, and its id."""
+_UNCOUNTED: tuple[int | None, int | None] = (None, None)
 
 
 def add_chat(
@@ -103,39 +110,48 @@ class _Chat:
         return found
 
     def _add_message(self, record: Record, position: int) -> None:
-        role = record.get("role")
-        speaker = role if isinstance(role, str) and role.strip() else None
-        agent = None if speaker is None else self._agent(speaker)
-        if agent is None:
+        speaker, agent = record.get("role"), None
+        if isinstance(speaker, str) and speaker.strip():
+            agent = self._agents.get(speaker)
+            if agent is None:
+                agent = self._agent(speaker)
+        else:
             self._builder.warn("a message names no role")
+            speaker = "unknown speaker"
         calls = self._calls.get(position)
-        content = text_of_content(record.get("content"))
-        tokens = _usage(record)
+        content = record.get("content")
+        if not isinstance(content, str):
+            content = text_of_content(content)
+        started_at, tokens, attributes = None, _UNCOUNTED, None
+        if not _BARE.issuperset(record):
+            started_at = from_iso(record.get("timestamp"))
+            tokens = _usage(record)
+            attributes = _attributes(record)
         if content or not calls:
             # Words beside a call reach nobody before the call is done.
             recipients = () if calls or agent is None else self._listeners(agent)
             node = self._builder.add(
                 "agent_message",
-                speaker or "unknown speaker",
+                speaker,
                 agent=agent,
                 recipients=recipients,
                 delivery="broadcast",
                 content=content,
-                started_at=from_iso(record.get("timestamp")),
+                started_at=started_at,
                 tokens_in=tokens[0],
                 tokens_out=tokens[1],
-                attributes=_attributes(record),
+                attributes=attributes,
             )
             self._flow.act(node, agent, recipients=recipients)
-            tokens = (None, None)
+            tokens = _UNCOUNTED
         if not calls:
             return
         nodes = []
         for number, call in enumerate(calls):
             place = self._answers.get((position, number))
             answer = None if place is None else self._records[place]
-            first = tokens if number == 0 else (None, None)
-            nodes.append(self._add_call(call, agent, record, answer, first))
+            nodes.append(self._add_call(call, agent, record, answer, tokens))
+            tokens = _UNCOUNTED
         if agent is not None:
             self._flow.act_together(nodes, agent)
 
@@ -144,7 +160,7 @@ class _Chat:
         name = text_of(record.get("name")) or UNKNOWN_TOOL
         call = ChatCall(name, text_of(record.get("tool_call_id")), None)
         agent = self._agents.get("assistant")
-        node = self._add_call(call, agent, {}, record, (None, None))
+        node = self._add_call(call, agent, {}, record, _UNCOUNTED)
         if agent is not None:
             self._flow.act_together([node], agent)
 
@@ -157,8 +173,12 @@ class _Chat:
         tokens: tuple[int | None, int | None],
     ) -> int:
         attributes = _attributes(record)
+        content = status = ended_at = None
         if answer is not None:
             attributes.update(_attributes(answer))
+            content = text_of_content(answer.get("content"))
+            ended_at = from_iso(answer.get("timestamp"))
+            status = self._status_of(answer) if answer and self._status_of else None
         if call.id is not None:
             attributes["call_id"] = call.id
         if call.arguments is not None:
@@ -167,12 +187,12 @@ class _Chat:
             "tool_call",
             call.name,
             agent=agent,
-            content=None if answer is None else text_of_content(answer.get("content")),
+            content=content,
             started_at=from_iso(record.get("timestamp")),
-            ended_at=None if answer is None else from_iso(answer.get("timestamp")),
+            ended_at=ended_at,
             tokens_in=tokens[0],
             tokens_out=tokens[1],
-            status=self._status_of(answer) if answer and self._status_of else None,
+            status=status,
             attributes=attributes,
         )
 
@@ -187,24 +207,32 @@ def _paired(
     """
     calls: dict[int, list[ChatCall]] = {}
     answers: dict[tuple[int, int], int] = {}
-    open_: list[tuple[int, int, str | None]] = []
+    open_: list[_Open] = []
     for position, record in enumerate(records):
         if record.get("role") in _RESULTS:
-            if not open_:
-                continue
-            id = text_of(record.get("tool_call_id")) or text_of(record.get("id"))
-            found = next((c for c in open_ if id is not None and c[2] == id), None)
-            if found is None:
-                found = next((c for c in open_ if id is None or c[2] is None), None)
-            if found is not None:
+            if open_ and (found := _answered(record, open_)) is not None:
                 open_.remove(found)
                 answers[found[0], found[1]] = position
+        elif _CALLING.isdisjoint(record):
             continue
-        listed = calls_of(record)
-        if listed:
+        elif listed := calls_of(record):
             calls[position] = listed
             open_ = [(position, number, call.id) for number, call in enumerate(listed)]
     return calls, answers
+
+
+def _answered(result: Record, open_: list[_Open]) -> _Open | None:
+    """The open call that a result belongs to."""
+    id = text_of(result.get("tool_call_id")) or text_of(result.get("id"))
+    if id is None:
+        return open_[0]
+    without_id: _Open | None = None
+    for call in open_:
+        if call[2] == id:
+            return call
+        if call[2] is None and without_id is None:
+            without_id = call
+    return without_id
 
 
 def _attributes(record: Record) -> Attributes:
