@@ -10,11 +10,9 @@ and the person decides.
 
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
-from typing import cast
 
-from graphstore.errors import InputError, NotFoundError, UsageError
+from graphstore.errors import InputError
+from graphstore.plugins import Plugins
 from ingest.reader import Reader
 from ingest.readers.sample_json import has_escaped_letters, keys
 
@@ -80,19 +78,17 @@ BUILT_IN: dict[str, str] = {
 
 
 @dataclass
-class Registry:
-    """Readers, imported as they are needed.
+class Registry(Plugins[Reader]):
+    """Readers, imported as they are needed."""
 
-    Args:
-        places: ``module:attribute`` by format.
+    group = ENTRY_POINT_GROUP
+    built_in = BUILT_IN
+    needed = ("format", "title", "kind", "version", "capabilities", "sniff", "read")
+    telling = "sniff"
+    called = "the reader of the format {name}"
+    unknown = "no reader is known for the format {name!r}"
+    left_out = "the reader {place} is left out: the format {name} is read by {taken}"
 
-    Attributes:
-        warnings: One sentence for each reader that could not be used.
-    """
-
-    places: dict[str, str]
-    warnings: list[str] = field(default_factory=list)
-    _loaded: dict[str, Reader | None] = field(default_factory=dict)
     _readers: tuple[Reader, ...] | None = None
     _always_asked: tuple[int, ...] = ()
     _asked_for_key: dict[bytes, tuple[int, ...]] = field(default_factory=dict)
@@ -100,8 +96,7 @@ class Registry:
     @property
     def formats(self) -> tuple[str, ...]:
         """All known names, the built-in ones first. Imports nothing."""
-        others = sorted(self.places.keys() - BUILT_IN.keys())
-        return (*(name for name in BUILT_IN if name in self.places), *others)
+        return self.names
 
     @property
     def usable(self) -> tuple[str, ...]:
@@ -115,22 +110,12 @@ class Registry:
             NotFoundError: No reader has that name.
             UsageError: It cannot be imported.
         """
-        if format not in self.places:
-            raise NotFoundError(
-                f"no reader is known for the format {format!r}: use one of "
-                + ", ".join(self.formats)
-            )
-        found = self._load(format)
-        if found is None:
-            raise UsageError(next(w for w in self.warnings if f"format {format} " in w))
-        return found
+        return self.part(format)
 
     def readers(self) -> tuple[Reader, ...]:
         """Every reader that can be imported, in the order of :attr:`formats`."""
         if self._readers is None:
-            self._readers = tuple(
-                [reader for name in self.formats if (reader := self._load(name))]
-            )
+            self._readers = tuple(self.parts().values())
             self._index(self._readers)
         return self._readers
 
@@ -187,27 +172,11 @@ class Registry:
                 if reader.sniff(sample):
                     claims.append(reader)
             except Exception as error:
-                self._warn(
+                self.warn(
                     f"the reader of the format {reader.format} failed to look at a file: "
                     f"{type(error).__name__}: {error}"
                 )
         return claims
-
-    def _load(self, format: str) -> Reader | None:
-        if format not in self._loaded:
-            try:
-                self._loaded[format] = _made(self.places[format])
-            except Exception as error:
-                self._loaded[format] = None
-                self._warn(
-                    f"the reader of the format {format} cannot be used: "
-                    f"{type(error).__name__}: {error}"
-                )
-        return self._loaded[format]
-
-    def _warn(self, sentence: str) -> None:
-        if sentence not in self.warnings:
-            self.warnings.append(sentence)
 
 
 def _ambiguous(names: list[str]) -> str:
@@ -218,34 +187,10 @@ def _ambiguous(names: list[str]) -> str:
     )
 
 
-def _made(place: str) -> Reader:
-    module, _, attributes = place.partition(":")
-    found: object = import_module(module)
-    for name in attributes.split(".") if attributes else ():
-        found = getattr(found, name)
-    made = found() if isinstance(found, type) or not hasattr(found, "sniff") else found  # type: ignore[operator]
-    missing = [
-        name
-        for name in ("format", "title", "kind", "version", "capabilities", "sniff", "read")
-        if not hasattr(made, name)
-    ]
-    if missing:
-        raise TypeError(f"{place} has no {', '.join(missing)}")
-    return cast("Reader", made)
-
-
 @cache
 def default_registry() -> Registry:
     """The built-in readers and those of installed packages."""
-    places = dict(BUILT_IN)
-    registry = Registry(places)
-    for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda p: (p.name, p.value)):
-        if places.setdefault(point.name, point.value) != point.value:
-            registry.warnings.append(
-                f"the reader {point.value} is left out: the format {point.name} is read by "
-                f"{places[point.name]}"
-            )
-    return registry
+    return Registry.installed()
 
 
 def readers() -> tuple[Reader, ...]:

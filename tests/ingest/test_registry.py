@@ -1,8 +1,10 @@
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
 import pytest
 
+from graphstore import plugins
 from graphstore.errors import InputError, NotFoundError, UsageError
 from ingest.pipeline import ReadOptions, read
 from ingest.reader import Capabilities
@@ -167,3 +169,14 @@ def test_a_rejection_counts_the_readers_that_can_be_used(tmp_path):
     assert "(1 format is known: see" in rejection.reason
     assert registry.formats == ("native", "gone")
     assert registry.usable == ("native",)
+
+
+def test_why_a_reader_cannot_be_used_is_told_whatever_else_was_left_out(monkeypatch):
+    points = [EntryPoint("wall", place, "masgraph.readers") for place in ("a_gone:X", "b:Y")]
+    monkeypatch.setattr(plugins, "entry_points", lambda *, group: points)
+    registry = Registry.installed()
+    assert registry.warnings == [
+        "the reader b:Y is left out: the format wall is read by a_gone:X"
+    ]
+    with pytest.raises(UsageError, match="the reader of the format wall cannot be used: Mod"):
+        registry.reader("wall")
