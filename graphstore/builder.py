@@ -64,7 +64,9 @@ def unknown_role(name: str) -> Role:  # noqa: ARG001 - the signature of a role t
 
 def _each_once(artifacts: Iterable[Artifact]) -> tuple[Artifact, ...]:
     listed = tuple(artifacts)
-    return listed if len(listed) < 2 else tuple(dict.fromkeys(listed))
+    if len(listed) < 2 or len(set(listed)) == len(listed):
+        return listed
+    return tuple(dict.fromkeys(listed))
 
 
 def _numbered(start: str, parts: Sequence[Any]) -> list[str]:

@@ -78,6 +78,8 @@ def short_name(text: str, length: int = 100) -> str:
         text: Any text.
         length: The most characters, the ellipsis included.
     """
+    if len(text) <= length and text.isprintable():
+        return text.strip()  # no line ends in it
     found = _FIRST_LINE.match(text)
     line = "" if found is None else found[1].rstrip()
     if len(line) <= length:

@@ -178,7 +178,7 @@ def _command(command: Any) -> str | None:
         return text_of(command)
     arguments = command.get("arguments")
     parts = [command.get("program"), *(arguments if isinstance(arguments, list) else ())]
-    if set(map(type, parts)) == _TEXT:
+    if _TEXT.issuperset(map(type, parts)):
         return " ".join(parts) or None
     return " ".join(text_of(part) or "" for part in parts if part is not None) or None
 
@@ -187,7 +187,7 @@ def _names(task: dict[str, Any], field: str, own: str) -> list[str]:
     value = task.get(field)
     if value is None:
         return []
-    if not isinstance(value, list) or not set(map(type, value)) <= _TEXT:
+    if not isinstance(value, list) or not _TEXT.issuperset(map(type, value)):
         raise InputError(f"the {field} of {own} are no list of names")
     return value
 
@@ -203,7 +203,7 @@ def _sizes(listed: Any) -> dict[str, int]:
     except (KeyError, TypeError):
         pass
     else:
-        if set(map(type, sizes)) == _TEXT and set(map(type, sizes.values())) == _NUMBER:
+        if _TEXT.issuperset(map(type, sizes)) and _NUMBER.issuperset(map(type, sizes.values())):
             sizes.pop("", None)
             return sizes
     sizes = {}
