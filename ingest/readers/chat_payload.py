@@ -41,6 +41,7 @@ _ANSWER_PARTS = frozenset(
     {"tool_call_response", "tool_result", "function_call_output", "custom_tool_call_output"}
 )
 _DEEPEST = 6
+_DECODER: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 
 
 class Call(msgspec.Struct):
@@ -75,11 +76,13 @@ class ChatMessage(msgspec.Struct):
 
 def decoded(value: Any) -> Any:
     """A value whose JSON may stand in a text, even twice; texts that are none stay."""
+    if not isinstance(value, str):
+        return value
     for _ in range(3):
-        if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
+        if not isinstance(value, str) or not value.startswith(("{", "[", '"')):
             break
         try:
-            value = msgspec.json.decode(value)
+            value = _DECODER.decode(value)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             break
     return value

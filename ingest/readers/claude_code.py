@@ -64,7 +64,11 @@ class ClaudeCodeReader:
             return True
         if not any(key in sample for key in (b'"type"', b'"parentUuid"')):
             return False
-        for line in sample.splitlines()[:_LINES_LOOKED_AT]:
+        # Parted no further than is looked at: an indented document has many lines.
+        beginning = b"\n".join(sample.split(b"\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT])
+        for line in beginning.splitlines()[:_LINES_LOOKED_AT]:
+            if not line.lstrip().startswith(b"{"):
+                continue
             try:
                 if _is_record(msgspec.json.decode(line)):
                     return True

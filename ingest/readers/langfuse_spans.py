@@ -196,19 +196,20 @@ def _told(
         span_id=key,
         parent_span_id=parent,
         name=name,
-        attributes=_attributes(attributes),
+        attributes=_attributes(attributes, table),
     )
     facts = facts_of(span, identity, service, scope, table)
     facts.id, facts.parent = key, parent
     return facts
 
 
-def _attributes(said: dict[str, Any]) -> list[Attribute]:
+def _attributes(said: dict[str, Any], table: KeyTable) -> list[Attribute]:
     """Span attributes as the wire has them; whole conversations are left out."""
     return [
         Attribute(key, _value(value))
         for key, value in said.items()
-        if not key.startswith(("logfire.", "pydantic_ai.all_messages", "llm.tools."))
+        if table[key]
+        and not key.startswith(("logfire.", "pydantic_ai.all_messages", "llm.tools."))
     ]
 
 
