@@ -135,10 +135,11 @@ def _single_spaced(plain: bytes) -> bytes:
     if len(plain) >= _LONG and (numpy := sys.modules.get("numpy")) is not None:
         # Loading it would cost more than it saves; a store or a table has mostly done so.
         codes = numpy.frombuffer(plain, numpy.uint8)
-        spaces = codes == _SPACE
-        kept = numpy.ones(len(codes), bool)
-        numpy.logical_not(spaces[1:] & spaces[:-1], out=kept[1:])
-        return bytes(codes[kept])
+        others = codes != _SPACE
+        kept = others.copy()
+        kept[1:] |= others[:-1]  # a space is kept where none stands before it
+        result: bytes = codes[kept].tobytes()
+        return result
     return b" ".join(_RUN_OF_SPACES.split(plain))
 
 
