@@ -36,7 +36,7 @@ from benchmarks.page import Table
 from graphstore.errors import InputError
 from graphstore.identity import content_hash
 from graphstore.model import CollaborationGraph
-from ingest.files import find_files
+from ingest.finding import find_files
 from ingest.pipeline import ContentChoice, ReadOptions, read
 from ingest.registry import default_registry
 

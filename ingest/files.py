@@ -1,4 +1,4 @@
-"""Finds trace files and opens them: folders, globs, standard input, gzip.
+"""Opens trace files: on disk, from standard input or a pipe, packed with gzip.
 
 A file is looked into only when somebody asks. What stands in a small file is kept until
 :meth:`LocalFile.release`; a large one is read again from disk each time, so that formats
@@ -9,17 +9,13 @@ import errno
 import gzip
 import hashlib
 import os
-import re
 import select
 import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from fnmatch import translate
-from glob import glob, has_magic
-from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from graphstore.errors import InputError
@@ -47,11 +43,6 @@ PIPE_BYTES = 16 << 30
 PIPE_SECONDS = 5.0
 """How long a named pipe is waited for that nobody writes to. A writer may take its time."""
 
-SKIPPED_IN_FOLDERS = (".*", "*.db", "*.db-*", "*.db.*", "*.mapping.toml")
-"""Names that a folder's walk leaves out: hidden files, stores with their logs and locks, and
-what says how the table beside it is to be read."""
-
-_SKIPPED = re.compile("|".join(map(translate, SKIPPED_IN_FOLDERS)))
 _BLOCK = 1 << 20
 _READ_AHEAD = 1 << 18
 _GZIP = b"\x1f\x8b"
@@ -256,10 +247,15 @@ class LocalFile:
             seen = os.stat(self.path)  # noqa: PTH116 - as in _raw
             if not stat.S_ISREG(seen.st_mode) or seen.st_size > KEPT_BYTES:
                 return None
-            with open(self.path, "rb", buffering=0) as raw:  # noqa: PTH123
-                content = raw.readall()
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                content = os.read(descriptor, seen.st_size + 1)
+            finally:
+                os.close(descriptor)
         except OSError:
             return None  # opening it again says why
+        if len(content) != seen.st_size:
+            return None  # it changed meanwhile, or does not come in one piece
         if content.startswith(_GZIP):
             return None
         self._position = len(content)
@@ -293,7 +289,7 @@ class LocalFile:
                 "the gzip data breaks off" if cut else "the gzip data is damaged"
             ) from error
         except OSError as error:
-            raise self._error(_plain(error)) from error
+            raise self._error(reason_of(error)) from error
 
     def _raw(self) -> IO[bytes]:
         if self._spool is not None:
@@ -427,113 +423,9 @@ class UnreadableFile(LocalFile):
         raise self._error(self._reason)
 
 
-_Found = tuple[LocalFile, str | None]
-"""A file and its real path, where looking for it found that out."""
-
-
 def printable(name: str) -> str:
     """A file name as valid Unicode: bytes that are none become U+FFFD."""
     return os.fsencode(name).decode("utf-8", "replace")
-
-
-def find_files(
-    paths: Iterable[str | os.PathLike[str]], *, stdin: BinaryIO | None = None
-) -> list[LocalFile]:
-    """The files that paths stand for, each once, in a fixed order.
-
-    Args:
-        paths: Files, folders (walked through in order of names, without hidden files and
-            stores), globs (``**`` goes through folders), or ``-`` for standard input. They
-            keep their order; what one path stands for is sorted.
-        stdin: The stream that ``-`` stands for; by default the process's own.
-
-    Returns:
-        The files. Not one of them has been read; a folder that may not be entered stands
-        for itself and says so when it is read.
-
-    Raises:
-        InputError: A path does not exist, or stands for no file at all.
-    """
-    found: dict[str, LocalFile] = {}
-    folders: dict[str, str] = {}
-    names = [os.fspath(path) for path in paths]
-    for name in names:
-        before = len(found)
-        known = False
-        for file, real in _expand(name, stdin):
-            # The only path, where it is a file, has nothing to be told apart from.
-            alone = len(names) == 1 and file.path == name
-            key = name if alone or name == STDIN else real or _real_path(file.path, folders)
-            known = known or key in found
-            found.setdefault(key, file)
-        if len(found) == before and not known:
-            raise InputError(_nothing(name), file=printable(name))
-    return list(found.values())
-
-
-def _real_path(path: str, folders: dict[str, str]) -> str:
-    """A path without links; ``folders`` remembers those of the folders."""
-    folder, name = os.path.split(path)
-    if name in ("", ".", "..") or os.path.islink(path):  # noqa: PTH114
-        return os.path.realpath(path)
-    if folder not in folders:
-        folders[folder] = os.path.realpath(folder)
-    return os.path.join(folders[folder], name)  # noqa: PTH118
-
-
-def _expand(name: str, stdin: BinaryIO | None) -> Iterator[_Found]:
-    if name == STDIN:
-        yield LocalFile(STDIN, stdin=stdin), None
-    elif os.path.lexists(name):
-        yield from _file_or_folder(name)
-    elif has_magic(name):
-        for match in sorted(glob(name, recursive=True)):  # noqa: PTH207 - keeps the name as given
-            yield from _file_or_folder(match)
-
-
-def _file_or_folder(name: str) -> Iterator[_Found]:
-    if os.path.isdir(name):  # noqa: PTH112
-        yield from _walk(name, set())
-    else:
-        yield LocalFile(name), None
-
-
-def _walk(folder: str, above: set[str]) -> Iterator[_Found]:
-    """A folder's files; a link that leads back into a folder above is not followed."""
-    real = os.path.realpath(folder)
-    if real in above:
-        return
-    try:
-        with os.scandir(folder) as entries:
-            ordered = sorted(entries, key=lambda entry: entry.name)
-    except OSError as error:
-        yield UnreadableFile(folder, f"the folder cannot be entered ({_plain(error)})"), real
-        return
-    for entry in ordered:
-        if _SKIPPED.match(entry.name):
-            continue
-        try:
-            is_folder = entry.is_dir()
-            is_taken = entry.is_file() or entry.is_symlink()
-        except OSError:  # a link in a circle: reading it says so
-            is_folder, is_taken = False, True
-        if is_folder:
-            yield from _walk(entry.path, above | {real})
-        elif is_taken:
-            place = None if entry.is_symlink() else os.path.join(real, entry.name)  # noqa: PTH118
-            yield LocalFile(entry.path), place
-        else:
-            # Nobody may be at a pipe's other end: only one that is named is waited for.
-            reason = "in a folder, pipes and devices are not read"
-            yield UnreadableFile(entry.path, reason), None
-
-
-def _nothing(name: str) -> str:
-    if Path(name).is_dir():
-        return "the folder holds no files"
-    if has_magic(name):
-        return "no file matches this pattern"
-    return "there is no such file or folder"
 
 
 def _read_up_to(stream: _Counted | _Guarded, size: int) -> bytes:
@@ -553,13 +445,7 @@ _REASONS = {
 }
 
 
-def _plain(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Why a file or folder cannot be read, in plain words."""
     known = _REASONS.get(error.errno or 0)
     return known or f"it cannot be read ({error.strerror or error})"
-
-
-def total_size(files: Sequence[LocalFile]) -> int | None:
-    """Bytes on disk of all files, None where one is a pipe."""
-    sizes = [file.size for file in files]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None

@@ -14,7 +14,8 @@ from graphstore.errors import InputError
 from graphstore.model import CollaborationGraph
 from graphstore.store import GraphStore
 from ingest.diagnosis import unknown_format
-from ingest.files import LocalFile, find_files, total_size
+from ingest.files import LocalFile
+from ingest.finding import find_files, total_size
 from ingest.joining import groups
 from ingest.reader import JoiningReader, ReadContext, Reader, Rejection, TraceFile
 from ingest.redact import Drop, Keep, Redact
@@ -116,7 +117,7 @@ def read(
     """Reads files without a store.
 
     Args:
-        paths: Files, folders, globs or ``-``, as for :func:`ingest.files.find_files`.
+        paths: Files, folders, globs or ``-``, as for :func:`ingest.finding.find_files`.
         format: A reader's name; ``auto`` looks at each file's content.
         options: How to read.
 
@@ -152,7 +153,7 @@ def ingest(
     everything first and stores nothing if anything was rejected.
 
     Args:
-        paths: Files, folders, globs or ``-``, as for :func:`ingest.files.find_files`.
+        paths: Files, folders, globs or ``-``, as for :func:`ingest.finding.find_files`.
         store: Where graphs go; may be None in a dry run.
         format: A reader's name; ``auto`` looks at each file's content.
         dry_run: Read and count, and store nothing.

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from graphstore.errors import InputError  # noqa: E402
-from ingest.files import find_files  # noqa: E402
+from ingest.finding import find_files  # noqa: E402
 from ingest.pipeline import ReadOptions, read  # noqa: E402
 from ingest.reader import Rejection  # noqa: E402
 from ingest.registry import default_registry  # noqa: E402

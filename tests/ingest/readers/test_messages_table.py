@@ -12,7 +12,8 @@ import pytest
 
 from graphstore.errors import InputError
 from graphstore.model import CollaborationGraph
-from ingest.files import LocalFile, find_files
+from ingest.files import LocalFile
+from ingest.finding import find_files
 from ingest.pipeline import read
 from ingest.reader import ReadContext
 from ingest.readers.messages_table import MESSAGES_TABLE
