@@ -67,7 +67,9 @@ def holds_beside_nodes(graph: CollaborationGraph) -> bool:
         graph.proposals,
         graph.outcome,
     )
-    if graph.kind not in GRAPH_KINDS or not (_encodes(rest) and _fit(_values_beside(graph))):
+    if graph.kind not in GRAPH_KINDS or not _encodes(rest):
+        return False
+    if not _has_only_nodes(graph) and not _fit(_values_beside(graph)):
         return False
     for agent in graph.agents:
         if agent.role not in _ROLES or agent.kind not in _AGENT_KINDS or agent.unit is not None:
@@ -84,6 +86,16 @@ def holds_beside_nodes(graph: CollaborationGraph) -> bool:
     return not (
         any(_coupling_problems(graph, index, resources))
         or any(_proposal_problems(graph, index, agents))
+    )
+
+
+def _has_only_nodes(graph: CollaborationGraph) -> bool:
+    """Whether nothing beside nodes and edges can hold numbers or attributes."""
+    return not (
+        graph.agents
+        or graph.proposals
+        or graph.organization is not None
+        or graph.outcome != _NO_OUTCOME
     )
 
 
