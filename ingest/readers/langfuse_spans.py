@@ -26,6 +26,7 @@ from ingest.readers.platform_spans import (
     count_at,
     first,
     read_payload,
+    reads_input,
     settle_agents,
     short,
     slim_input,
@@ -143,7 +144,6 @@ def _read(
         )
         if (mark := mark_in(metadata)) is not None:
             trace.marks[key] = mark
-    given = decoded(observation.get("input"))
     put_out = decoded(observation.get("output"))
     kind = text_at(observation, "type") or ""
     category = TYPES.get(kind, CHAIN)
@@ -152,6 +152,9 @@ def _read(
     facts.category = category
     if observation.get("level") == "ERROR":
         facts.status = "error"
+    # Containers repeat the whole conversation, which nobody reads.
+    is_read = category == "EVENT" or reads_input(facts)
+    given = decoded(observation.get("input")) if is_read else None
     calls = read_payload(facts, given, put_out)
     if category == "EVENT":
         for label, value in (("input", given), ("output", put_out)):

@@ -35,6 +35,7 @@ from ingest.readers.otlp_wire import whole_number
 
 CHAIN = "CHAIN"
 
+_ASKED = TOOL_KINDS | {AGENT, LLM}
 _TOOL_PREFIXES = ("running tool: ", "execute_tool ")
 _GOTO = re.compile(r"\bgoto='([^']*)'\)$")
 _CALL_ID = re.compile(r"\btool_call_id='([^']+)'")
@@ -108,6 +109,15 @@ class CallBook:
                 facts.text = "\n".join(text for text in said if text) or None
 
 
+def reads_input(facts: Facts) -> bool:
+    """Whether :func:`read_payload` looks at a span's input.
+
+    Args:
+        facts: With the category and the parent.
+    """
+    return facts.parent is None or facts.category in _ASKED
+
+
 def read_payload(
     facts: Facts,
     given: Any,
@@ -160,7 +170,7 @@ def read_payload(
             if facts.status is None and said in ("success", "error"):
                 facts.status = "ok" if said == "success" else "error"
     else:
-        facts.asked = asked_in(given) if root or facts.category == AGENT else None
+        facts.asked = asked_in(given) if reads_input(facts) else None
         command = _command(put_out)
         if command is not None:
             put_out = command.get("update")

@@ -43,6 +43,7 @@ from ingest.readers.sample_json import first_value
 
 _RETURNS = frozenset({"tool-return", "builtin-tool-return", "native-tool-return"})
 _CALLS = frozenset({"tool-call", "builtin-tool-call", "native-tool-call"})
+_KEPT_OF_RESPONSE = ("model_name", "finish_reason", "provider_response_id", "run_id")
 _OUTCOMES: dict[str, Status] = {
     "success": "ok",
     "failed": "error",
@@ -158,7 +159,7 @@ class _Run:
         self.others: dict[str, int] = {}
         self.instructions: list[str] = []
         self.costs: list[float | None] = []
-        self.answer: str | None = None
+        self.answer: Any = None  # the last words, or the last call's arguments
         self.asked: str | None = None
 
     def graph(self) -> CollaborationGraph:
@@ -182,12 +183,13 @@ class _Run:
         if self.instructions:
             builder.attributes["instructions"] = [short(one) for one in self.instructions]
         for key in ("conversation_id", "run_id"):
-            found = {said(message, key) for message in self.history.messages} - {None}
+            values_of_key = [message.get(key) for message in self.history.messages]
+            found = {value for value in values_of_key if value and isinstance(value, str)}
             if found:
-                builder.attributes[f"{key}s"] = sorted(str(one) for one in found)
+                builder.attributes[f"{key}s"] = sorted(found)
         if self.history.strange:
             builder.warn(f"{self.history.strange} records are no messages and were left out")
-        builder.outcome = Outcome(answer=self.answer, cost=total_cost(self.costs))
+        builder.outcome = Outcome(answer=text_of(self.answer), cost=total_cost(self.costs))
         return builder.build()
 
     def _agent(self) -> int:
@@ -278,8 +280,8 @@ class _Run:
         for part in message["parts"]:
             kind = said(part, "part_kind") if isinstance(part, dict) else None
             if kind == "text":
-                if text := said(part, "content"):
-                    texts.append(text)
+                if words := said(part, "content"):
+                    texts.append(words)
             elif kind == "thinking":
                 if thought := said(part, "content"):
                     attributes.setdefault("thinking", []).append(thought[:KEPT_CHARACTERS])
@@ -295,8 +297,9 @@ class _Run:
                 own.append(part)
             else:
                 self._unknown(part)
-        for key in ("model_name", "finish_reason", "provider_response_id", "run_id"):
-            if (value := said(message, key)) is not None:
+        for key in _KEPT_OF_RESPONSE:
+            value = message.get(key)
+            if value and isinstance(value, str):
                 attributes[key] = value
         if calls:
             attributes["tool_calls"] = [tool.name for tool in calls]
@@ -307,13 +310,14 @@ class _Run:
         cost = usage.get("cost") if isinstance(usage, dict) else None
         self.costs.append(real_number(cost))
         tools = [self._tool_agent(tool.name) for tool in calls]
+        text = "\n".join(texts) or None
         node = builder.add(
             "agent_message",
             builder.agent_name(self.agent),
             agent=self.agent,
             recipients=tools,
             delivery="explicit" if tools else None,
-            content="\n".join(texts) or None,
+            content=text,
             started_at=at,
             tokens_in=read if counted else None,
             tokens_out=written if counted else None,
@@ -325,10 +329,10 @@ class _Run:
             self.order.append(tool)
         for part in own:
             self._return(part, at)
-        if texts:
-            self.answer = "\n".join(texts)
+        if text is not None:
+            self.answer = text
         elif calls:
-            self.answer = text_of(calls[-1].arguments)
+            self.answer = calls[-1].arguments
 
     def _return(
         self, part: dict[str, Any], at: int | None, status: Status | None = None
@@ -365,7 +369,7 @@ class _Run:
             return
         for tool in self.order:
             agent = self._tool_agent(tool.name)
-            attributes = dict(tool.attributes)
+            attributes = tool.attributes
             if tool.arguments is not None:
                 attributes["arguments"] = tool.arguments
             recipients = (self.agent,) if tool.answered else ()
