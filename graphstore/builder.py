@@ -130,6 +130,7 @@ class GraphBuilder:
     name: str | None = None
     attributes: Attributes = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    _stored_task: Task | None = None
     _agents: list[_AgentDraft] = field(default_factory=list)
     _agents_by_name: dict[str, int] = field(default_factory=dict)
     _nodes: list[NodeDraft] = field(default_factory=list)
@@ -156,13 +157,13 @@ class GraphBuilder:
         """Names the task; its id is made from data set and name."""
         label = self.policy.label(name)
         dataset = self._label(dataset)
-        self.task = Task(
-            id=identity.task_id(label, dataset),
-            name=label,
-            description=None if description is None else self.policy.text(description),
-            dataset=dataset,
-            category=self._label(category),
-            source_group=self._label(source_group),
+        self.task = self._stored_task = Task(
+            identity.task_id(label, dataset),
+            label,
+            None if description is None else self.policy.text(description),
+            dataset,
+            self._label(category),
+            self._label(source_group),
         )
 
     def set_method(self, name: str, *, framework: str | None = None) -> None:
@@ -377,7 +378,7 @@ class GraphBuilder:
         if task is None:
             name = record or graph
             task = Task(id=identity.task_id(name, self.format), name=name)
-        else:
+        elif task is not self._stored_task:
             task = task_as_stored(task, self.policy)
         organization = self.organization
         if organization is not None:
