@@ -170,6 +170,18 @@ class KeyedReader(Reader, Protocol):
     telling_keys: frozenset[str]
 
 
+class PartlyKeyedReader(Reader, Protocol):
+    """A reader of logs, tables or arrays that says which JSON objects may be its files too.
+
+    Attributes:
+        telling_keys_of_objects: :meth:`sniff` is false for a sample whose first byte is ``{``
+            and in which none of these stands as a key, at whatever depth. Keys as in
+            :class:`KeyedReader`; none where no file of the format begins so.
+    """
+
+    telling_keys_of_objects: frozenset[str]
+
+
 class JoiningReader(Reader, Protocol):
     """A reader whose graphs can be spread over several files, such as spans of one trace."""
 

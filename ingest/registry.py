@@ -8,8 +8,10 @@ No reader has the right of way: a file that two of them claim is an error that n
 and the person decides.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Self
 
 from graphstore.errors import InputError
 from graphstore.plugins import Plugins
@@ -77,6 +79,39 @@ BUILT_IN: dict[str, str] = {
 """Formats that come with masgraph; they need no installed metadata."""
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """Which readers, by their places, are asked about files of one kind.
+
+    Attributes:
+        always: Those that do not say by which keys their files are told.
+        for_key: Those that are asked about a file in which a key stands.
+    """
+
+    always: frozenset[int] = frozenset()
+    for_key: dict[bytes, list[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, readers: Sequence[Reader], *attributes: str) -> Self:
+        """From what readers say; see ``KeyedReader`` and ``PartlyKeyedReader``."""
+        always: set[int] = set()
+        for_key: dict[bytes, list[int]] = {}
+        for place, reader in enumerate(readers):
+            said = [getattr(reader, name) for name in attributes if hasattr(reader, name)]
+            if not said:
+                always.add(place)
+            for key in set().union(*said):
+                for_key.setdefault(key.encode(), []).append(place)
+        return cls(frozenset(always), for_key)
+
+    def places(self, found: frozenset[bytes]) -> list[int]:
+        """The readers that are asked about a file with these keys, in order."""
+        places = set(self.always)
+        for key in self.for_key.keys() & found:
+            places.update(self.for_key[key])
+        return sorted(places)
+
+
 @dataclass
 class Registry(Plugins[Reader]):
     """Readers, imported as they are needed."""
@@ -90,8 +125,8 @@ class Registry(Plugins[Reader]):
     left_out = "the reader {place} is left out: the format {name} is read by {taken}"
 
     _readers: tuple[Reader, ...] | None = None
-    _always_asked: tuple[int, ...] = ()
-    _asked_for_key: dict[bytes, tuple[int, ...]] = field(default_factory=dict)
+    _asked: _Asked = field(default_factory=_Asked)
+    _asked_for_objects: _Asked = field(default_factory=_Asked)
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -116,32 +151,19 @@ class Registry(Plugins[Reader]):
         """Every reader that can be imported, in the order of :attr:`formats`."""
         if self._readers is None:
             self._readers = tuple(self.parts().values())
-            self._index(self._readers)
+            self._asked = _Asked.of(self._readers, "telling_keys")
+            self._asked_for_objects = _Asked.of(
+                self._readers, "telling_keys", "telling_keys_of_objects"
+            )
         return self._readers
 
-    def _index(self, readers: tuple[Reader, ...]) -> None:
-        """Which readers are asked about a file with a key: see ``KeyedReader``."""
-        always: list[int] = []
-        by_key: dict[bytes, list[int]] = {}
-        for place, reader in enumerate(readers):
-            telling: frozenset[str] | None = getattr(reader, "telling_keys", None)
-            if telling is None:
-                always.append(place)
-                continue
-            for key in telling:
-                by_key.setdefault(key.encode(), []).append(place)
-        self._always_asked = tuple(always)
-        self._asked_for_key = {key: tuple(places) for key, places in by_key.items()}
-
-    def _asked(self, sample: bytes) -> tuple[Reader, ...]:
+    def _may_claim(self, sample: bytes) -> Sequence[Reader]:
         """The readers that may claim a file, in their order: all others would say no."""
         readers = self.readers()
         if has_escaped_letters(sample):
             return readers
-        places = set(self._always_asked)
-        for key in self._asked_for_key.keys() & keys(sample):
-            places.update(self._asked_for_key[key])
-        return tuple([readers[place] for place in sorted(places)])
+        asked = self._asked_for_objects if sample.startswith(b"{") else self._asked
+        return [readers[place] for place in asked.places(keys(sample))]
 
     def sniff(self, sample: bytes) -> Reader | None:
         """The reader whose format a file is in, by its content alone.
@@ -167,7 +189,7 @@ class Registry(Plugins[Reader]):
     def claims(self, sample: bytes) -> list[Reader]:
         """Every reader that takes a file which begins like this for its own, in their order."""
         claims: list[Reader] = []
-        for reader in self._asked(sample):
+        for reader in self._may_claim(sample):
             try:
                 if reader.sniff(sample):
                     claims.append(reader)

@@ -84,6 +84,7 @@ class AutoGenConsoleReader:
             "it can be told apart.",
         ),
     )
+    telling_keys_of_objects: frozenset[str] = frozenset()
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a header of ten dashes, or holds two of them."""

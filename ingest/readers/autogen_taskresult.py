@@ -42,6 +42,7 @@ class AutoGenTaskResultReader:
             "The stop reason is kept; it does not say whether the task was solved.",
         ),
     )
+    telling_keys_of_objects: frozenset[str] = frozenset()
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a TaskResult and its messages."""

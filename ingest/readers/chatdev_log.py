@@ -67,6 +67,7 @@ class ChatDevLogReader:
             "Whether the software works is known only from the test reports.",
         ),
     )
+    telling_keys_of_objects: frozenset[str] = frozenset()
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a dated record and holds ChatDev's own marks."""

@@ -59,6 +59,7 @@ class DylanReader:
             "calls are totals of all questions, in the attribute file_totals.",
         ),
     )
+    telling_keys_of_objects: frozenset[str] = frozenset()
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins with a table of texts, or with the lines of a summary."""

@@ -128,6 +128,7 @@ class _XmlReader(ABC):
     )
     _root: bytes
     _name: str
+    telling_keys_of_objects: frozenset[str] = frozenset()
 
     def sniff(self, sample: bytes) -> bool:
         """Whether it is XML of that form whose nodes have a fingerprint and counts of edges."""
@@ -206,6 +207,7 @@ class ExportParquetReader:
         (*_NOTES, "Give the whole folder: a table alone holds no graph; its file's name says "
         "which table it is."),
     )  # fmt: skip
+    telling_keys_of_objects: frozenset[str] = frozenset()
 
     def sniff(self, sample: bytes) -> bool:
         """Whether it is a Parquet file that begins with the ids of graphs."""

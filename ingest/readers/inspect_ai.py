@@ -59,6 +59,7 @@ class InspectReader:
             "success.",
         ),
     )
+    telling_keys_of_objects = frozenset(map(bytes.decode, _EVALUATION))
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample begins an archive of samples, or a log."""

@@ -52,6 +52,7 @@ class LangGraphDebugReader:
             "Tokens are those that messages carry.",
         ),
     )
+    telling_keys_of_objects = frozenset(map(bytes.decode, _OF_PARTS))
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first record is one of LangGraph's streams."""

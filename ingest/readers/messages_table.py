@@ -79,6 +79,7 @@ class MessagesTableReader:
             "docs/tables.md shows a mapping file.",
         ),
     )
+    telling_keys_of_objects: frozenset[str] = frozenset()
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the first line names senders, contents, and receivers, times or runs."""

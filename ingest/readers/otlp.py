@@ -27,7 +27,7 @@ from graphstore.identity import digest
 from graphstore.model import CollaborationGraph, GraphKind
 from ingest.big_json import STREAMED_BYTES, is_large, streamed_items
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
-from ingest.readers.decoding import REPAIRED, first_character
+from ingest.readers.decoding import REPAIRED, first_character, has_key
 from ingest.readers.otlp_attributes import KEPT_CHARACTERS, SESSION_KEYS, Facts
 from ingest.readers.otlp_flow import follow
 from ingest.readers.otlp_protobuf import is_protobuf
@@ -83,7 +83,7 @@ class OtlpReader:
         start = sample[:4_096]
         return (
             first_character(sample) in (b"{", b"[")
-            and b'"resourceSpans"' in start
+            and has_key(sample, "resourceSpans")
             and _SNIFF.search(start) is not None
         )
 

@@ -91,6 +91,7 @@ class PuppeteerReader:
             "meta.log and the path files of one folder tell of the same steps: count one.",
         ),
     )
+    telling_keys_of_objects = frozenset({"model_size", "step_data"})
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds steps of a path, or is a log of the framework."""

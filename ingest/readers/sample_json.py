@@ -11,7 +11,7 @@ _TEXT = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _NEXT_BRACKET = re.compile(rb"[^\"{}\[\]]*+(?:%b[^\"{}\[\]]*+)*+([{}\[\]])" % _TEXT, re.DOTALL)
 _LAST_COMMA = re.compile(rb"(?:[^\",]*+(?:%b[^\",]*+)*+,)++" % _TEXT, re.DOTALL)
 _ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
-_KEY = re.compile(rb'"([^"\\\n]{1,60})"\s*:')
+_KEY = re.compile(rb'"([^"\\\n]{1,60}+)"\s*+:')
 _CLOSING = {0x7B: b"}", 0x5B: b"]"}
 _DEEPEST = 200
 

@@ -99,7 +99,22 @@ def test_readers_that_are_not_asked_would_not_claim_an_example():
             assert [reader.format for reader in registry.claims(sample)] == claims(sample)
 
 
-TOLD_BY = sorted({key for reader in READERS for key in getattr(reader, "telling_keys", ())})
+TOLD_BY = sorted(
+    {
+        key
+        for reader in READERS
+        for said in ("telling_keys", "telling_keys_of_objects")
+        for key in getattr(reader, said, ())
+    }
+)
+BEGINNINGS = [
+    b"\n", b" ", b"}", b"[", b'"', b":", b",", b"x", b"---------- a ----------\n",
+    b"[2024-01-01 00:00:00 INFO] ", b"**[Preprocessing]**", b"sender,receiver,content\n",
+    b"TaskResult(messages=[", b"[True] 1.0\n", b"<graphml", b'"eval"', b'"tokens"',
+    b'"model_size": 1,', b'"id": 1, "dep": [-1], ', b'"resourceSpans": [', b"PAR1",
+    b"PK\x03\x04",
+]  # fmt: skip
+"""Pieces of files of the formats that are no JSON objects."""
 VALUES = st.recursive(
     st.sampled_from([None, True, 1, "", "user", "task", "message", "on_chain_start", "system"]),
     lambda inside: (
@@ -116,6 +131,12 @@ def test_readers_that_are_not_asked_would_not_claim_other_json(value):
     assert [reader.format for reader in default_registry().claims(sample)] == claims(sample)
     escaped = re.sub(rb"(?<=\")[a-z]", lambda found: b"\\u%04x" % found[0][0], sample)
     assert [reader.format for reader in default_registry().claims(escaped)] == claims(escaped)
+
+
+@given(st.lists(st.sampled_from(BEGINNINGS), max_size=8).map(b"".join))
+def test_readers_that_are_not_asked_would_not_claim_what_only_begins_like_an_object(rest):
+    sample = b"{" + rest
+    assert [reader.format for reader in default_registry().claims(sample)] == claims(sample)
 
 
 def test_every_built_in_format_has_an_example():
