@@ -39,6 +39,7 @@ _EDGES = re.compile(r"^[\s*#>-]*Edges?\b[\s*]*:", re.IGNORECASE | re.MULTILINE)
 _NUMBERED = re.compile(r"\s*(\d+)\s*[:.)]\s*(.*)")
 _PAIR = re.compile(r"\(\s*(START|\d+)\s*,\s*(END|\d+)\s*\)", re.IGNORECASE)
 _USUAL_PAIR = re.compile(r"\((START|[0-9]+), ?(END|[0-9]+)\)")
+_ENDS = ("START", "END")
 _ACTIONS = "The action list you can take:"
 # A text in Python's notation without other escapes than those of line ends and quotes.
 _TEXT = re.compile(
@@ -152,7 +153,8 @@ class WorfBenchReader:
         }
         unique = dict.fromkeys(pairs)
         touched = set(chain.from_iterable(unique))
-        if not touched <= {*places, "START", "END"}:
+        known = {*places, *_ENDS}
+        if not touched <= known:
             raise _unknown_end(unique, places)
         for source, target in unique:
             if source in places and target in places:
@@ -160,12 +162,12 @@ class WorfBenchReader:
         twice = len(pairs) - len(unique)
         if twice:
             builder.warn(f"{twice} of {len(pairs)} edges stand twice")
-        if not touched >= places.keys():
-            alone = [number for number in places if number not in touched]
-            builder.warn("in no edge: subtask " + ", ".join(alone))
-        builder.warnings.extend(
-            f"no edge names {end}" for end in ("START", "END") if end not in touched
-        )
+        if touched != known:
+            if alone := [number for number in places if number not in touched]:
+                builder.warn("in no edge: subtask " + ", ".join(alone))
+            for end in _ENDS:
+                if end not in touched:
+                    builder.warn(f"no edge names {end}")
         return builder.build()
 
 
@@ -190,7 +192,7 @@ def _last(item: _Item, role: str) -> str | None:
 
 def _unknown_end(pairs: Iterable[tuple[str, str]], places: dict[str, int]) -> GraphError:
     """What is wrong with the first pair that names no subtask of the list."""
-    known = {*places, "START", "END"}
+    known = {*places, *_ENDS}
     for source, target in pairs:
         for end in (source, target):
             if end not in known:
@@ -292,9 +294,13 @@ def _python_texts(listed: str) -> list[str] | None:
     texts = _TEXT.findall(listed)
     if listed != f"[{', '.join(texts)}]":
         return None
-    if "\\'" in listed or '\\"' in listed:
-        texts = [text.replace("\\'", "'").replace('\\"', '"') for text in texts]
-    return [text[1:-1].replace("\\n", "\n").strip() for text in texts]
+    if "\\" in listed:
+        texts = [_without_escapes(text) if "\\" in text else text for text in texts]
+    return [text[1:-1].strip() for text in texts]
+
+
+def _without_escapes(text: str) -> str:
+    return text.replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')
 
 
 def _core(question: str) -> str:
