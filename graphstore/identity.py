@@ -71,6 +71,11 @@ def canonical_json(value: Any) -> str:
     return _ENCODER.encode(value).decode()
 
 
+def canonical_bytes(value: Any) -> bytes:
+    """:func:`canonical_json` in UTF-8: what ids are made of needs not become text first."""
+    return _ENCODER.encode(value)
+
+
 def configuration_hash(configuration: Any) -> str:
     """The hash that a result carries of the configuration that made it (16 hex digits)."""
     return digest(canonical_json(configuration), size=8)

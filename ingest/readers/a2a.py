@@ -13,7 +13,7 @@ import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
-from graphstore.identity import canonical_json, digest
+from graphstore.identity import canonical_bytes, digest
 from graphstore.model import Attributes, CollaborationGraph, GraphKind, Outcome
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.a2a_parts import METHODS, Record, context_of, kind_of, task_of
@@ -120,7 +120,7 @@ class _Piece(msgspec.Struct, eq=False):
 
 class _Part(msgspec.Struct, eq=False):
     pieces: list[_Piece] = []
-    texts: list[str] = []
+    texts: list[bytes] = []
 
 
 class _Exchange:
@@ -212,7 +212,7 @@ class _Exchange:
                 context = next((c for c in known if c is not None), None)
             part = found.setdefault(context or piece.task or f"message {number}", _Part())
             part.pieces.append(piece)
-            part.texts.append(canonical_json([piece.kind, piece.value, piece.asked]))
+            part.texts.append(canonical_bytes([piece.kind, piece.value, piece.asked]))
         return found
 
 

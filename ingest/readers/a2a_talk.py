@@ -70,7 +70,8 @@ class Talk:
                 known.append(task)
         match kind:
             case "message":
-                self._message(value, asked)
+                own, by_agent = text_of(value.get("taskId")), is_agents(value)
+                self._message(value, own, by_agent, *content_of(value), asked)
             case "task":
                 self._history(value.get("history"), task)
                 self._status(value.get("status"), task, asked)
@@ -94,16 +95,26 @@ class Talk:
         for message in history if isinstance(history, list) else []:
             if not isinstance(message, dict):
                 continue
-            key = (task, is_agents(message), content_of(message)[0])
+            by_agent = is_agents(message)
+            text, files = content_of(message)
+            key = (task, by_agent, text)
             seen[key] += 1
-            if "messageId" in message or seen[key] > self._told[key]:
-                self._message({"taskId": task, **message}, None)
+            if "messageId" in message or seen[key] > self._told.get(key, 0):
+                own = text_of(message["taskId"]) if "taskId" in message else task
+                self._message(message, own, by_agent, text, files)
 
-    def _message(self, value: Record, asked: str | None, time: int | None = None) -> None:
+    def _message(
+        self,
+        value: Record,
+        task: str | None,
+        by_agent: bool,
+        text: str | None,
+        files: list[Artifact],
+        asked: str | None = None,
+        time: int | None = None,
+    ) -> None:
+        """Notes a message of a task, by whom it is and what it says."""
         id = text_of(value.get("messageId"))
-        text, files = content_of(value)
-        by_agent = is_agents(value)
-        task = text_of(value.get("taskId"))
         self._told[task, by_agent, text] += 1
         if id is not None and id in self._messages:
             known = self._messages[id]
@@ -132,7 +143,9 @@ class Talk:
         )
         if isinstance(message, dict):
             time = from_iso(status.get("timestamp"))
-            self._message({"role": "agent", "taskId": task, **message}, asked, time)
+            own = text_of(message["taskId"]) if "taskId" in message else task
+            by_agent = is_agents(message) if "role" in message else True
+            self._message(message, own, by_agent, *content_of(message), asked, time)
 
     def _artifact(
         self, value: Record, task: str | None, asked: str | None, *, append: bool = False

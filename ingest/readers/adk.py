@@ -17,7 +17,7 @@ import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
-from graphstore.identity import canonical_json
+from graphstore.identity import canonical_bytes
 from graphstore.model import CollaborationGraph, GraphKind, Outcome
 from ingest.big_json import is_indented
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
@@ -145,7 +145,7 @@ class AdkReader:
             try:
                 if not isinstance(case, dict):
                     raise InputError("the case is no object")
-                builder = context.builder(self, file, canonical_json(case), record=record)
+                builder = context.builder(self, file, canonical_bytes(case), record=record)
                 if results is None:
                     yield _reference(builder, get(case, "conversation"), case)
                 else:

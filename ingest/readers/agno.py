@@ -10,7 +10,7 @@ from typing import Any
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
-from graphstore.identity import canonical_json
+from graphstore.identity import canonical_bytes
 from graphstore.model import CollaborationGraph, GraphKind, Outcome
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.agno_parts import Record, is_run
@@ -89,7 +89,7 @@ class AgnoReader:
             if not runs:
                 continue
             made = True
-            builder = context.builder(self, file, canonical_json(runs), record=name)
+            builder = context.builder(self, file, canonical_bytes(runs), record=name)
             if damaged:
                 builder.warn(REPAIRED)
             try:

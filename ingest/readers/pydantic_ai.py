@@ -19,7 +19,7 @@ import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
-from graphstore.identity import canonical_json
+from graphstore.identity import canonical_bytes
 from graphstore.model import Attributes, CollaborationGraph, GraphKind, Outcome, Role, Status
 from ingest.flow import FlowTracker
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
@@ -117,7 +117,7 @@ class PydanticAIReader:
         for history in kept:
             record = history.record if len(histories) > 1 else None
             builder = context.builder(
-                self, file, canonical_json(history.messages), record=record
+                self, file, canonical_bytes(history.messages), record=record
             )
             if repaired:
                 builder.warn(REPAIRED)

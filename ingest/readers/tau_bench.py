@@ -21,7 +21,7 @@ import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
-from graphstore.identity import canonical_json
+from graphstore.identity import canonical_bytes, canonical_json
 from graphstore.model import CollaborationGraph, GraphKind, Outcome, Status
 from ingest.big_json import streamed_items
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
@@ -139,7 +139,7 @@ class TauBenchReader:
     ) -> CollaborationGraph:
         if not isinstance(trial, dict):
             raise InputError("the trial is no object")
-        builder = context.builder(self, file, canonical_json(trial), record=record)
+        builder = context.builder(self, file, canonical_bytes(trial), record=record)
         if repaired:
             builder.warn(REPAIRED)
         shown = trial.get("messages_display")

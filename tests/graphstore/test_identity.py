@@ -8,7 +8,13 @@ import numpy  # noqa: F401 - the long way is there with it
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphstore.identity import content_hash, digest, normalize_content
+from graphstore.identity import (
+    canonical_bytes,
+    canonical_json,
+    content_hash,
+    digest,
+    normalize_content,
+)
 
 
 def plainly_normalized(text):
@@ -64,3 +70,9 @@ def test_long_texts_with_and_without_numpy(text):
     without = {name: module for name, module in sys.modules.items() if name != "numpy"}
     with mock.patch.dict(sys.modules, without, clear=True):
         assert normalize_content(long) == plainly_normalized(long)
+
+
+@given(st.dictionaries(st.text(), st.text() | st.integers(-(2**60), 2**60) | st.none()))
+def test_canonical_bytes_make_the_ids_that_canonical_text_makes(value):
+    reordered = dict(reversed(value.items()))
+    assert digest(canonical_bytes(reordered)) == digest(canonical_json(value))
