@@ -16,7 +16,7 @@ import msgspec
 
 from graphstore.builder import GraphBuilder, make_organization
 from graphstore.errors import InputError
-from graphstore.identity import canonical_json
+from graphstore.identity import canonical_bytes
 from graphstore.model import Attributes, CollaborationGraph, GraphKind, Role
 from ingest.big_json import streamed_items
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
@@ -82,7 +82,7 @@ class MarbleReader:
             if not isinstance(value, dict) or not isinstance(value.get("agents"), list):
                 yield Rejection(file.uri, record, "the record has no list of agents")
                 continue
-            builder = context.builder(self, file, canonical_json(value), record=record)
+            builder = context.builder(self, file, canonical_bytes(value), record=record)
             if repaired:
                 builder.warn(REPAIRED)
             try:

@@ -22,7 +22,7 @@ import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import GraphError, InputError
-from graphstore.identity import canonical_json, digest
+from graphstore.identity import canonical_bytes, digest
 from graphstore.model import Attributes, CollaborationGraph, GraphKind
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import (
@@ -103,7 +103,7 @@ class TaskMasterReader:
             )
         for tag, content in tags.items():
             try:
-                canonical = canonical_json(content).encode()
+                canonical = canonical_bytes(content)
                 builder = context.builder(self, file, canonical, record=tag)
                 if repaired:
                     builder.warn(REPAIRED)

@@ -223,23 +223,23 @@ def _end(begin: int | None, seconds: Any) -> int | None:
 
 def _link(builder: GraphBuilder, tasks: list[WorkflowTask], places: dict[str, int]) -> None:
     named: dict[tuple[int, int], None] = {}
+    writers: dict[str, list[int]] = {}
     for task in tasks:
         own = places[task.id]
         for other in task.parents:
             named[places[other], own] = None
         for other in task.children:
             named[own, places[other]] = None
-    writers: dict[str, list[int]] = {}
-    for task in tasks:
         for name in task.outputs:
-            writers.setdefault(name, []).append(places[task.id])
+            writers.setdefault(name, []).append(own)
     by_file: dict[tuple[int, int], None] = {}
     for task in tasks:
         own = places[task.id]
         for name in task.inputs:
-            for writer in writers.get(name, ()):
-                if writer != own:
-                    by_file[writer, own] = None
+            if name in writers:
+                for writer in writers[name]:
+                    if writer != own:
+                        by_file[writer, own] = None
     for source, target in named:
         builder.edge(source, target, "explicit")
     added = [pair for pair in by_file if pair not in named]
