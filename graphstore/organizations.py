@@ -39,7 +39,9 @@ def make_organization(
                 "('ann', 'critic', {})"
             )
     count = len(members)
-    kinds: dict[tuple[int, int], set[str]] = {}
+    kinds: dict[tuple[int, int], tuple[str, ...]] = {}
+    # Mostly there is one kind between a pair, and few kinds in all: they share their tuples.
+    alone: dict[str, tuple[str, ...]] = {}
     for place, link in enumerate(links):
         if not isinstance(link, (tuple, list)) or len(link) != 3:
             raise UsageError(
@@ -47,20 +49,22 @@ def make_organization(
                 "text, for example (0, 1, '')"
             )
         source, target, kind = link
-        for end in (source, target):
-            if type(end) is not int or not 0 <= end < count:
-                raise UsageError(
-                    f"links[{place}] joins {end!r}: an end is a unit's position, from 0 to "
-                    f"{count - 1}"
-                )
-        known = kinds.setdefault((source, target), set())
-        if kind:
-            known.add(kind)
-    pairs = [
-        (source, target, sorted(names)) for (source, target), names in sorted(kinds.items())
-    ]
+        if not (
+            type(source) is int
+            and type(target) is int
+            and 0 <= source < count
+            and 0 <= target < count
+        ):
+            raise _no_unit(place, source, target, count)
+        names = alone.get(kind)
+        if names is None:
+            names = alone[kind] = (kind,) if kind else ()
+        known = kinds.setdefault((source, target), names)
+        if known is not names and kind and kind not in known:
+            kinds[source, target] = tuple(sorted((*known, kind)))
+    pairs = [(*pair, kinds[pair]) for pair in sorted(kinds)]
     value = identity.digest(
-        identity.canonical_json([name, members, pairs, state or {}, policy or {}])
+        identity.canonical_bytes([name, members, pairs, state or {}, policy or {}])
     )
     organization = f"organization-{value}"
     ids = [f"{organization}/unit/{position}" for position in range(len(members))]
@@ -70,16 +74,20 @@ def make_organization(
         hash=value,
         units=tuple(
             [
-                Unit(id=unit, name=label, role=role, attributes=attributes)
+                Unit(unit, label, role, attributes)
                 for unit, (label, role, attributes) in zip(ids, members, strict=True)
             ]
         ),
-        links=tuple(
-            [
-                Link(source=ids[source], target=ids[target], kinds=tuple(names))
-                for source, target, names in pairs
-            ]
-        ),
+        links=tuple([Link(ids[source], ids[target], names) for source, target, names in pairs]),
         state=state or {},
         policy=policy or {},
+    )
+
+
+def _no_unit(place: int, source: object, target: object, count: int) -> UsageError:
+    """What is wrong with a link of which one end is no unit's position."""
+    sound = type(source) is int and 0 <= source < count
+    return UsageError(
+        f"links[{place}] joins {(target if sound else source)!r}: an end is a unit's position, "
+        f"from 0 to {count - 1}"
     )
