@@ -181,9 +181,10 @@ def _permitted(
                 builder.warn(f"links that name no tool were left out, such as {unknown!r}")
                 continue
             found.append((places[source], places[target], link.get("type")))
-    kinds = {kind: label(kind) for _, _, kind in found if isinstance(kind, str)}
+    kinds = {kind for _, _, kind in found if isinstance(kind, str)}
+    stored = {kind: label(kind) for kind in kinds}
     return [
-        (source, target, kinds[kind] if isinstance(kind, str) else "")
+        (source, target, stored[kind] if isinstance(kind, str) else "")
         for source, target, kind in found
     ]
 
