@@ -24,6 +24,7 @@ from analytics.interventions_controls import recorded_controls, recorded_seed
 from analytics.paired_scores import PairedComparison, compare_pair, mean_by_task
 from analytics.panel import PanelRow, evaluate_graph
 from analytics.pareto import OperatingPoint, ParetoFront, pareto_front
+from analytics.runs import require_run
 from analytics.uncertainty import Uncertainty, from_seeds, from_task_count
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.model import CollaborationGraph
@@ -41,6 +42,7 @@ def compared_run(
     Raises:
         UsageError: The graph is a decomposition, or a value of it is beyond 1e100.
     """
+    require_run(graph)
     options = configuration or ComparisonConfiguration()
     if graph.method is None:
         return None

@@ -105,6 +105,12 @@ class CommunicationResult(TableView):
 
         return summaries_to_pandas(self.groups)
 
+    def rounds_to_pandas(self) -> "pandas.DataFrame":
+        """A line a group and round, as :func:`analytics.communication_report.curves_to_pandas`."""
+        from analytics.communication_report import curves_to_pandas
+
+        return curves_to_pandas(self.groups)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON values."""
         report = self.report.to_dict()

@@ -269,6 +269,13 @@ def test_what_cannot_be_compared_is_an_error():
         ComparisonConfiguration(grouping="moon")
 
 
+def test_a_decomposition_is_refused_also_without_a_method():
+    made = GraphBuilder(kind="decomposition", format="t", uri="u", content="c")
+    made.add("subtask", "a")
+    with pytest.raises(UsageError, match="is a decomposition"):
+        compared_run(made.build())
+
+
 def test_a_run_as_a_comparison_sees_it():
     made = GraphBuilder(kind="run", format="toy", uri="x", content="x")
     made.set_task("t", dataset="d")

@@ -147,9 +147,12 @@ def test_on_how_many_tasks_a_mean_rests(masgraph, tmp_path):
     import masgraph as mg
 
     with mg.open_store("masgraph.db") as opened:
-        frame = mg.communication(opened, save=False).to_pandas()
+        result = mg.communication(opened, save=False)
+        frame = result.to_pandas()
     assert frame.loc[0, "score_tasks"] == 2
     assert frame.loc[0, "score_per_thousand_tasks"] == 1
+    rounds = result.rounds_to_pandas()
+    assert len(rounds) == sum(len(group.rounds) for group in result.groups) > 0
 
 
 def test_nothing_is_counted_where_every_task_has_all(masgraph, tmp_path):
