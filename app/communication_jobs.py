@@ -106,7 +106,7 @@ class CommunicationResult(TableView):
         return summaries_to_pandas(self.groups)
 
     def rounds_to_pandas(self) -> "pandas.DataFrame":
-        """A line a group and round, as :func:`analytics.communication_report.curves_to_pandas`."""
+        """One line a group and round: what ``curves_to_pandas`` makes of the groups."""
         from analytics.communication_report import curves_to_pandas
 
         return curves_to_pandas(self.groups)
