@@ -71,13 +71,16 @@ def holds_beside_nodes(graph: CollaborationGraph) -> bool:
         return False
     if not _has_only_nodes(graph) and not _fit(_values_beside(graph)):
         return False
+    units: set[str] = set()
+    if (organization := graph.organization) is not None:
+        units.update([unit.id for unit in organization.units])
+        if not _is_sound(organization, units):
+            return False
     for agent in graph.agents:
-        if agent.role not in _ROLES or agent.kind not in _AGENT_KINDS or agent.unit is not None:
-            if any(_agent_problems(graph)):
-                return False
-            break
-    if graph.organization is not None and not _is_sound(graph.organization):
-        return False
+        if agent.role not in _ROLES or agent.kind not in _AGENT_KINDS:
+            return False
+        if agent.unit is not None and agent.unit not in units:
+            return False
     if not graph.couplings and not graph.proposals:
         return True
     index = {node.id: node.index for node in graph.nodes}
@@ -99,15 +102,15 @@ def _has_only_nodes(graph: CollaborationGraph) -> bool:
     )
 
 
-def _is_sound(organization: Organization) -> bool:
-    """Whether a quick look finds no problem with units and links."""
-    units = {unit.id for unit in organization.units}
-    pairs = {(link.source, link.target) for link in organization.links}
+def _is_sound(organization: Organization, ids: set[str]) -> bool:
+    """Whether a quick look finds no problem with units, of these ids, and links."""
+    units, links = organization.units, organization.links
     return (
-        len(units) == len(organization.units)
-        and len(pairs) == len(organization.links)
-        and _ROLES.issuperset([unit.role for unit in organization.units])
-        and all(source in units and target in units for source, target in pairs)
+        len(ids) == len(units)
+        and len({(link.source, link.target) for link in links}) == len(links)
+        and _ROLES.issuperset([unit.role for unit in units])
+        and ids.issuperset([link.source for link in links])
+        and ids.issuperset([link.target for link in links])
     )
 
 
@@ -330,7 +333,7 @@ def _values_beside(graph: CollaborationGraph) -> list[Any]:
         values += (organization.name, organization.state, organization.policy)
         for unit in organization.units:
             values += (unit.name, unit.attributes)
-        values += [link.kinds for link in organization.links if link.kinds]
+        values += [kind for link in organization.links for kind in link.kinds]
     if graph.outcome != _NO_OUTCOME:
         values.extend(msgspec.structs.astuple(graph.outcome))
     return values
