@@ -8,7 +8,6 @@ out; where it says yes, each text is looked at by itself.
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 from ingest.secrets import (
     BEARER,
@@ -85,8 +84,19 @@ for _literal, _pattern, _qualifier in NAMES:
         _THIN_NAMES.setdefault(_thinned(_spelling), []).append(
             (_literal.encode(), _pattern, _qualifier)
         )
+_LAST_BUT_ONE, _LAST = (
+    b"".join(sorted({name[place : place + 1] for name in _THIN_NAMES})) for place in (-3, -2)
+)
+# The sign is looked for, and from there backwards: first whether the letters may be an end.
+_THIN_NAMED = re.compile(
+    b":(?<=[%b][%b]:)(?:%b)"
+    % (_LAST_BUT_ONE, _LAST, b"|".join(b"(?<=%b)" % name for name in _THIN_NAMES))
+)
+_LONGEST_NAME = max(map(len, _THIN_NAMES))
 _THIN_BASIC = _thinned(b"authorization:basic")
 _THIN_BEARER = _thinned(b"bearer")
+_KEY_BEGIN = b"-----BEGIN "
+_THIN_KEY_BEGIN = _thinned(_KEY_BEGIN)
 _SHORT_RUNS = tuple(
     (_thinned(literal), literal, _PATTERNS[kind])
     for literal, kind in (
@@ -126,9 +136,11 @@ def may_hold_secret(text: str) -> bool:
     # What is found fastest first: a text that holds something is looked at again in parts.
     if b"@" in data and (_EMAIL.search(data) or _URL_PASSWORD.search(data)):
         return True
-    if b"-----BEGIN " in data or _holds_token(data):
+    if _holds_token(data):
         return True
     thin = _thinned(data)
+    if _THIN_KEY_BEGIN in thin and _KEY_BEGIN in data:
+        return True
     for thinned, literal, pattern in _SHORT_RUNS:
         if thinned in thin and literal in data and pattern.search(data):
             return True
@@ -157,15 +169,21 @@ def _names_secret(text: str, data: bytes, thin: bytes) -> bool:
     """Whether a password, key or token stands beside its name."""
     if _THIN_BASIC in thin:
         return True
-    named = [name for spelling, name in _THIN_NAMES.items() if spelling in thin]
-    if not named and _THIN_BEARER not in thin:
+    named = {
+        thin[max(0, found.end() - _LONGEST_NAME) : found.end()]
+        for found in _THIN_NAMED.finditer(thin)
+    }
+    bears = _THIN_BEARER in thin
+    if not named and not bears:
         return False
     lower = data.lower()
-    if b"bearer" in lower and BEARER.search(text.lower()):
+    if bears and b"bearer" in lower and BEARER.search(text.lower()):
         return True
     return any(
         _beside_value(around, pattern, qualifier)
-        for literal, pattern, qualifier in chain.from_iterable(named)
+        for spelling, names in _THIN_NAMES.items()
+        if any(one.endswith(spelling) for one in named)
+        for literal, pattern, qualifier in names
         for around in _signed(lower, literal)
     )
 
