@@ -159,6 +159,9 @@ def _threads_apart(
     records: list[Record], opened_after: RecordOf, closed_by: RecordOf
 ) -> Iterator[list[Record]]:
     """A file's records, each thread apart that does not stand between its call and result."""
+    if all(record.thread is None for record in records):
+        yield records
+        return
     apart: dict[str, list[Record]] = {}
     seen: set[int] = set()
     present = {id(record) for record in records}

@@ -143,7 +143,10 @@ def with_progress(records: list[Record]) -> list[Record]:
     threads = {record.thread for record in records}
     found: list[Record] = []
     for record in records:
-        about = decoded(record.line.data) if record.line.type == "progress" else {}
+        if record.line.type != "progress":
+            found.append(record)
+            continue
+        about = decoded(record.line.data)
         inner, agent = about.get("message"), about.get("agentId")
         if (
             about.get("type") != "agent_progress"
