@@ -64,7 +64,7 @@ def checked(
     attributes = list(filter(None, map(_ATTRIBUTES_OF, holders)))
     if item.organization is not None:
         attributes += [item.organization.state, item.organization.policy]
-    if _too_deep(attributes):
+    if attributes and _too_deep(attributes):
         return Rejection(
             item.source.uri,
             item.source.record,

@@ -13,6 +13,7 @@ table where both are given; alone it holds no message. The questions stand in ne
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -20,7 +21,7 @@ import msgspec
 
 from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
-from graphstore.identity import canonical_json, digest
+from graphstore.identity import canonical_bytes, digest
 from graphstore.model import Attributes, CollaborationGraph, GraphKind, Outcome
 from ingest.reader import Capabilities, ReadContext, Rejection, TraceFile
 from ingest.readers.decoding import REPAIRED, decode_bytes, text_of
@@ -125,7 +126,7 @@ class DylanReader:
                 yield Rejection(file.uri, record, "it is no table of agents and rounds")
                 continue
             known = _about(summary, number) if fits and summary is not None else {}
-            builder = context.builder(self, file, canonical_json([rows, known]), record=record)
+            builder = context.builder(self, file, canonical_bytes([rows, known]), record=record)
             if beside is not None:
                 builder.sha256 = digest(*sorted((file.sha256, beside.sha256)), size=32)
             if repaired:
@@ -210,6 +211,12 @@ def _about(summary: Summary, number: int) -> Attributes:
     return {name: value for name, value in known.items() if value is not None}
 
 
+# Nearly all rounds have the same agents, in all questions of a file.
+@lru_cache(maxsize=1_024)
+def _all_but(place: int, places: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([other for other in places if other != place])
+
+
 def _fill(
     rows: list[list[Any]],
     known: Attributes,
@@ -239,17 +246,18 @@ def _fill(
         builder.warn("the weights do not fit the table and were left out")
         weights = None
     before: list[tuple[int, int]] = []
-    readers = [[place for place, _ in replies] for _, replies in turns[1:]]
-    for (turn, replies), following in zip(turns, [*readers, []], strict=True):
+    readers = [tuple([place for place, _ in replies]) for _, replies in turns[1:]]
+    add, edge = builder.add, builder.edge
+    for (turn, replies), following in zip(turns, [*readers, ()], strict=True):
         current: list[tuple[int, int]] = []
         for place, reply in replies:
             if not isinstance(reply, str):
                 builder.warn("replies that are no texts were kept as JSON")
-            node = builder.add(
+            node = add(
                 "agent_message",
                 names[place],
                 agent=place,
-                recipients=[other for other in following if other != place],
+                recipients=_all_but(place, following),
                 delivery="broadcast",
                 content=text_of(reply),
                 round=turn,
@@ -258,7 +266,7 @@ def _fill(
                 ),
             )
             for other, source in before:
-                builder.edge(source, node, "continued" if other == place else "delivered")
+                edge(source, node, "continued" if other == place else "delivered")
             current.append((place, node))
         before = current
     if known.get("totals"):
