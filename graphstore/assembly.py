@@ -68,6 +68,8 @@ class Assembly:
     Attributes:
         valid: Whether all parts so far are known to keep the model's rules; False only says
             that this was not seen at a glance.
+        parents_follow: Whether a node comes before one that contains it: only then can one
+            contain itself, which is not looked at here.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Assembly:
         resources: Sequence[str],
     ) -> None:
         self.valid = True
+        self.parents_follow = False
         self._policy = policy
         self._kinds = _KINDS.get(kind, frozenset())
         self._ids = ids
@@ -291,9 +294,10 @@ class Assembly:
 
     def _parent(self, parent: int, index: int) -> str:
         outer = self._place[parent]
-        if parent < 0 or outer >= index:
-            # What comes after its content can contain itself.
+        if parent < 0:
             self.valid = False
+        if outer >= index:
+            self.parents_follow = True
         return self._ids[outer]
 
 

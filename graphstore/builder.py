@@ -46,7 +46,7 @@ from graphstore.model import (
 from graphstore.ordering import topological_order
 from graphstore.organizations import make_organization
 from graphstore.policies import ContentPolicy, KeepEverything
-from graphstore.validation import holds_beside_nodes, validate
+from graphstore.validation import contains_itself, holds_beside_nodes, validate
 
 __all__ = [
     "ContentPolicy",
@@ -410,7 +410,9 @@ class GraphBuilder:
             outcome=outcome_as_stored(self.outcome, self.policy),
             attributes=parts.attributes(self.attributes),
         )
-        if not (parts.valid and holds_beside_nodes(built)):
+        if not (parts.valid and holds_beside_nodes(built)) or (
+            parts.parents_follow and contains_itself(built)
+        ):
             validate(built)
         return built
 

@@ -92,6 +92,11 @@ def holds_beside_nodes(graph: CollaborationGraph) -> bool:
     )
 
 
+def contains_itself(graph: CollaborationGraph) -> bool:
+    """Whether some node stands inside itself."""
+    return any(_containment_problems(graph, {node.id: node.index for node in graph.nodes}))
+
+
 def _has_only_nodes(graph: CollaborationGraph) -> bool:
     """Whether nothing beside nodes and edges can hold numbers or attributes."""
     return not (

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphstore.builder import GraphBuilder, make_organization
-from graphstore.errors import UsageError
+from graphstore.errors import GraphError, UsageError
 from graphstore.identity import method_id, task_id
 from graphstore.model import Artifact, Method, Outcome, Task
 from graphstore.validation import validate
@@ -205,3 +205,24 @@ def test_more_nodes_than_are_looked_at_at_once():
 def test_an_organization_of_wrong_parts_says_which(units, links, told):
     with pytest.raises(UsageError, match=told):
         make_organization("o", units, links)
+
+
+@given(st.lists(st.none() | st.integers(0, 5), min_size=6, max_size=6))
+def test_nodes_contain_each_other_in_any_order_but_never_themselves(parents):
+    builder = GraphBuilder(kind="run", format="test", uri="file", content="x")
+    for name, parent in enumerate(parents):
+        builder.add("decision", str(name), parent=parent)
+    circles = 0
+    for start in range(6):
+        outer = parents[start]
+        for _ in range(6):
+            outer = None if outer is None else parents[outer]
+        circles += outer is not None
+    if circles:
+        with pytest.raises(GraphError, match="contains itself"):
+            builder.build()
+    else:
+        nodes = builder.build().nodes
+        assert [node.parent for node in nodes] == [
+            None if parent is None else nodes[parent].id for parent in parents
+        ]
