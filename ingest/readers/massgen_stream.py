@@ -27,6 +27,9 @@ _NOTICE_MARKS = frozenset("✅❌🔄🔁⚠[")
 _MARKS = frozenset("💡🗳🎤") | _TOOL_MARKS | _NOTICE_MARKS
 """What a chunk begins with that is more than streamed text; all others are told at a glance."""
 
+_ASCII_MARK = "["
+"""The only mark that is ASCII: where it is missing, most texts are known to begin with none."""
+
 _SHORTEST_NOTICE = 12
 """Characters: streamed text may hold a mark alone, a notice says something."""
 
@@ -95,7 +98,8 @@ class Action(msgspec.Struct, eq=False):
         if type_ not in self.types and isinstance(type_, str):
             self.types.append(type_)
         if isinstance(time, str):
-            self.first_time = self.first_time or time
+            if not self.first_time:
+                self.first_time = time
             self.last_time = time
 
 
@@ -115,16 +119,22 @@ class Stream:
 
     def take(self, chunks: Iterable[Chunk]) -> None:
         """Adds all chunks; those without a text are counted in ``unread``."""
+        streamed: Action | None = None
         for chunk in chunks:
             text = chunk.content
             if not isinstance(text, str):
                 self.unread += 1
                 continue
-            mark = text.lstrip()[:1]
-            action = self._marked(mark, text) if mark in _MARKS else self._streamed()
-            if action is None:
-                self._notice(text, chunk)
-                continue
+            action: Action | None
+            if text.isascii() and _ASCII_MARK not in text:
+                action = streamed = streamed or self._streamed()
+            else:
+                streamed = None
+                mark = text.lstrip()[:1]
+                action = self._marked(mark, text) if mark in _MARKS else self._streamed()
+                if action is None:
+                    self._notice(text, chunk)
+                    continue
             action.parts.append(text)
             action.add(chunk)
         for action in self.actions:

@@ -8,7 +8,7 @@ from analytics.trajectories import trajectory_of
 from graphstore.errors import InputError
 from ingest.reader import ReadContext
 from ingest.readers.massgen import MASSGEN
-from ingest.readers.massgen_stream import Chunk, Stream
+from ingest.readers.massgen_stream import _ASCII_MARK, _MARKS, Chunk, Stream
 from tests.ingest.memory_file import MemoryFile
 from tests.ingest.mutations import assert_survives, cuts
 
@@ -234,3 +234,8 @@ def test_sniffing_goes_by_content():
     assert not MASSGEN.sniff(b"")
     assert not MASSGEN.sniff(b'{"session": {"agent_ids": []}}')
     assert not MASSGEN.sniff(b'{"a": "\\"session\\": \\"agent_ids\\": \\"agent_outputs\\": "}')
+
+
+def test_one_mark_alone_is_ascii():
+    # Texts of ASCII letters without it are taken for streamed text at a glance.
+    assert {mark for mark in _MARKS if mark.isascii()} == {_ASCII_MARK}
