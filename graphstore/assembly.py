@@ -7,6 +7,7 @@ has the last word and the sentence for the user.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import filterfalse
 from math import isfinite
 from typing import Any
 
@@ -268,9 +269,8 @@ class Assembly:
             strings, keys = found
             texts = [*texts, *strings, *keys]
         try:
-            for text in texts:
-                if not text.isascii():
-                    text.encode()
+            for text in filterfalse(str.isascii, texts):
+                text.encode()
         except UnicodeEncodeError:
             self.valid = False
             return None
