@@ -31,7 +31,7 @@ from ingest.readers.decoding import text_of
 from ingest.readers.exports import is_export_table
 from ingest.readers.naming import set_task_from_text
 from ingest.readers.table_columns import Columns
-from ingest.readers.table_mapping import Mapping, beside, check_once, places
+from ingest.readers.table_mapping import Mapping, beside, check_once, may_name, places
 from ingest.readers.table_rows import PARQUET, header_of, read_rows
 from ingest.readers.table_values import instant, plain
 
@@ -88,7 +88,10 @@ class MessagesTableReader:
         line = sample.lstrip(b"\r\n").split(b"\n", 1)[0]
         if line[:1] in (b"{", b"[", b"<") or len(line) > 10_000:
             return False
-        _, header = header_of(line.decode(errors="replace").strip())
+        first = line.decode(errors="replace").strip()
+        if not may_name(first, "content"):
+            return False
+        _, header = header_of(first)
         if len(header) < 3:
             return False
         found = places(header, Mapping())

@@ -134,6 +134,21 @@ def places(header: list[str], mapping: Mapping) -> dict[str, int]:
     return found
 
 
+def may_name(line: str, field: str) -> bool:
+    """Whether a table whose first line this is may have a column of a field.
+
+    Args:
+        line: The first line, before it is parted into names.
+        field: One of :data:`NAMES`.
+
+    Returns:
+        False only where :func:`places` finds none without a mapping: the name of a column
+        is a part of the line, also in the form in which names are compared.
+    """
+    plain = _plain(line)
+    return any(name in plain for name in NAMES[field])
+
+
 def _plain(name: str) -> str:
     """A column's name in lower case, letters and digits only."""
     return name.casefold().encode("ascii", "ignore").translate(None, _OTHER_BYTES).decode()

@@ -11,6 +11,9 @@ from ingest.reader import TraceFile
 
 PARQUET = b"PAR1"
 DELIMITERS = (",", ";", "\t", "|")
+_UNUSUAL = '"\r\n\0'
+"""What may keep delimiters together, or end a line in the middle."""
+_LONGEST_PLAIN = 10_000
 _LONGEST_CELL = 1 << 30
 
 
@@ -40,6 +43,10 @@ def header_of(line: str) -> tuple[str, list[str]]:
     Args:
         line: The first line, without its end.
     """
+    if 0 < len(line) <= _LONGEST_PLAIN and not any(sign in line for sign in _UNUSUAL):
+        # Each cell ends at a delimiter: the first of the most frequent ones.
+        delimiter = max(DELIMITERS, key=line.count)
+        return delimiter, [cell.strip() for cell in line.split(delimiter)]
     # Delimiters that do not stand in it all part it into the same: the first one counts.
     absent = [delimiter for delimiter in DELIMITERS if delimiter not in line]
     parted = [
