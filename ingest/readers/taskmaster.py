@@ -77,8 +77,12 @@ class TaskMasterReader:
 
     def sniff(self, sample: bytes) -> bool:
         """Whether the sample holds a list of tasks with titles and dependencies."""
-        if first_character(sample) != b"{" or not has_key(sample, "tasks"):
-            return False
+        if first_character(sample) != b"{" or not (
+            has_key(sample, "tasks")
+            and has_key(sample, "title")
+            and (has_key(sample, "dependencies") or has_key(sample, "subtasks"))
+        ):
+            return False  # told by what all readers share, before a search of its own
         found = _TASKS.search(sample)
         if found is None:
             return False
