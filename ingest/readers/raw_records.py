@@ -6,7 +6,7 @@ import msgspec
 
 from graphstore.errors import InputError
 from ingest import json_text
-from ingest.big_json import streamed_items
+from ingest.big_json import is_indented, streamed_items
 from ingest.reader import TraceFile
 from ingest.readers.decoding import first_character
 
@@ -52,16 +52,18 @@ def raw_records(file: TraceFile) -> Iterator[RawRecord]:
                 yield RawRecord(f"record {place}", 1, bytes(item))
             return
     lines = file.lines()
-    first = next(lines, None)
-    if first is None:
+    # An indented document is not parted into lines: none of them is a record.
+    indented = is_indented(file)
+    number, line = (0, b"") if indented else next(lines, (0, b""))
+    if not line and not indented:
         raise InputError("it is empty", file=file.uri)
-    number, line = first
     if not (line.startswith(b"{") and _complete(line)):
         try:
             whole = file.data()
             data, used = json_text.decode(whole, _ONE)
         except InputError as error:
-            following = next(lines, None)
+            lines = file.lines()
+            (number, line), following = next(lines), next(lines, None)
             if line.startswith(b"[") or following is None or following[1][:1] != b"{":
                 raise InputError(error.reason, file=file.uri) from error
             lines = file.lines()
