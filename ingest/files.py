@@ -9,16 +9,15 @@ import errno
 import gzip
 import hashlib
 import os
-import select
 import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any, BinaryIO
 
 from graphstore.errors import InputError
+from ingest.pipes import open_pipe, spooled
 from ingest.reader import SAMPLE_BYTES
 
 STDIN = "-"
@@ -36,12 +35,6 @@ BOMB_BYTES = 256 << 20
 BOMB_RATIO = 400
 """A gzip file that grows past both, ``BOMB_BYTES`` and ``BOMB_RATIO`` times its own size, is
 refused: no trace compresses like that, and a small file could fill the memory."""
-
-PIPE_BYTES = 16 << 30
-"""The most that is taken from a pipe or from standard input: it is kept on disk meanwhile."""
-
-PIPE_SECONDS = 5.0
-"""How long a named pipe is waited for that nobody writes to. A writer may take its time."""
 
 _BLOCK = 1 << 20
 _READ_AHEAD = 1 << 18
@@ -296,55 +289,19 @@ class LocalFile:
             self._spool.seek(0)
             return self._spool
         if self.path == STDIN:
-            return self._spooled(self._stdin or sys.stdin.buffer)
+            self._spool = spooled(self._stdin or sys.stdin.buffer, b"", self._uri)
+            return self._spool
         mode = os.stat(self.path).st_mode  # noqa: PTH116 - Path hides the loop error
         if stat.S_ISFIFO(mode):
-            stream, first = self._pipe()
+            stream, first = open_pipe(self.path, self._uri)
             with stream:
-                return self._spooled(stream, first)
+                self._spool = spooled(stream, first, self._uri)
+            return self._spool
         if stat.S_ISDIR(mode):
             raise self._error("it is a folder")
         if not stat.S_ISREG(mode):
             raise self._error("it is neither a file nor a pipe")
         return open(self.path, "rb", buffering=_READ_AHEAD)  # noqa: PTH123
-
-    def _pipe(self) -> tuple[BinaryIO, bytes]:
-        """A named pipe that somebody writes to, and what was read of it already.
-
-        To open one in the ordinary way waits without end where nobody does.
-        """
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
-        stream = open(descriptor, "rb", buffering=0)  # noqa: PTH123, SIM115 - the caller closes
-        poll = select.poll()
-        poll.register(descriptor, select.POLLIN)
-        first = b""
-        if not poll.poll(PIPE_SECONDS * 1_000):
-            try:
-                first = os.read(descriptor, 1)
-            except BlockingIOError:
-                pass  # there is a writer, and it has not written yet
-            else:
-                if not first:
-                    stream.close()
-                    raise self._error("it is a pipe that nobody writes to")
-        os.set_blocking(descriptor, True)
-        return stream, first
-
-    def _spooled(self, stream: BinaryIO | IO[bytes], first: bytes = b"") -> IO[bytes]:
-        """A pipe can be read once: its content is kept in a temporary file."""
-        spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
-        total = spool.write(first)
-        while block := stream.read(_BLOCK):
-            total += len(block)
-            if total > PIPE_BYTES:
-                spool.close()
-                raise self._error(
-                    f"the pipe gives more than {PIPE_BYTES >> 30} GiB: write it to a file first"
-                )
-            spool.write(block)
-        spool.seek(0)
-        self._spool = spool
-        return spool
 
     def _error(self, reason: str) -> InputError:
         return InputError(reason, file=self._uri)

@@ -19,14 +19,9 @@ from graphstore.differences import DIFFERENCES  # noqa: E402
 from graphstore.queries import QueryParameter, SavedQuery, saved_queries  # noqa: E402
 from graphstore.schema import LABELS, RELATIONS, Property  # noqa: E402
 from ingest.big_json import STREAMED_BYTES  # noqa: E402
-from ingest.files import (  # noqa: E402
-    BOMB_BYTES,
-    BOMB_RATIO,
-    PIPE_BYTES,
-    PIPE_SECONDS,
-    WHOLE_BYTES,
-)
+from ingest.files import BOMB_BYTES, BOMB_RATIO, WHOLE_BYTES  # noqa: E402
 from ingest.pipeline import HOPELESS_RECORDS  # noqa: E402
+from ingest.pipes import PIPE_BYTES, PIPE_SECONDS  # noqa: E402
 from ingest.registry import default_registry  # noqa: E402
 
 ENDS = ("warnings", "rejected")

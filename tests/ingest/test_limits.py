@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from graphstore.errors import InputError
-from ingest import files, pipeline
+from ingest import pipeline, pipes
 from ingest.files import LocalFile
 from ingest.pipeline import ReadOptions, ingest, read
 from ingest.reader import Rejection
@@ -108,7 +108,7 @@ def test_a_path_that_leaves_its_archive(folder, name):
 
 
 def test_a_pipe_that_nobody_writes_to(folder, monkeypatch):
-    monkeypatch.setattr(files, "PIPE_SECONDS", 0.1)
+    monkeypatch.setattr(pipes, "PIPE_SECONDS", 0.1)
     os.mkfifo(folder / "pipe")
     (rejection,) = read(folder / "pipe")
     assert isinstance(rejection, Rejection)
@@ -119,7 +119,7 @@ def test_a_pipe_that_nobody_writes_to(folder, monkeypatch):
 
 
 def test_a_pipe_whose_writer_takes_its_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "PIPE_SECONDS", 0.05)
+    monkeypatch.setattr(pipes, "PIPE_SECONDS", 0.05)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     opened = threading.Event()
@@ -144,7 +144,7 @@ def test_a_pipe_whose_writer_takes_its_time(tmp_path, monkeypatch):
 
 
 def test_a_pipe_without_end(monkeypatch):
-    monkeypatch.setattr(files, "PIPE_BYTES", 3 << 20)
+    monkeypatch.setattr(pipes, "PIPE_BYTES", 3 << 20)
 
     class Endless(io.RawIOBase):
         def read(self, size=-1):
