@@ -226,3 +226,16 @@ def test_nodes_contain_each_other_in_any_order_but_never_themselves(parents):
         assert [node.parent for node in nodes] == [
             None if parent is None else nodes[parent].id for parent in parents
         ]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.sampled_from(["", *"abc"]))))
+def test_links_of_one_pair_are_one_link_of_all_its_kinds(links):
+    organization = make_organization("o", [(name, "unknown", {}) for name in "xyz"], links)
+    kinds = {}
+    for source, target, kind in links:
+        kinds.setdefault((source, target), set()).update([kind] if kind else [])
+    ids = [unit.id for unit in organization.units]
+    assert [(link.source, link.target, link.kinds) for link in organization.links] == [
+        (ids[source], ids[target], tuple(sorted(kinds[source, target])))
+        for source, target in sorted(kinds)
+    ]
