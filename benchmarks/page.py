@@ -62,3 +62,23 @@ def write_page(tables: list[Table], path: Path = PAGE) -> None:
         "",
     ]
     path.write_text("\n".join(head) + "\n".join(table.markdown() for table in tables))
+
+
+def replace_sections(tables: list[Table], path: Path = PAGE) -> None:
+    """Puts tables in the place of those with the same title.
+
+    A table that the page does not have yet goes behind the one before it, or to the end.
+    """
+    head, *sections = path.read_text().split("\n## ")
+    titles = [section.partition("\n")[0] for section in sections]
+    place = len(sections)
+    for table in tables:
+        section = table.markdown().removeprefix("## ").rstrip("\n") + "\n\n"
+        if table.title in titles:
+            place = titles.index(table.title)
+            sections[place] = section
+        else:
+            titles.insert(place, table.title)
+            sections.insert(place, section)
+        place += 1
+    path.write_text("\n## ".join([head, *sections]).rstrip("\n") + "\n")

@@ -40,6 +40,9 @@ from ingest.finding import find_files
 from ingest.pipeline import ContentChoice, ReadOptions, read
 from ingest.registry import default_registry
 
+SAVED = Path(__file__).resolve().parents[1] / "docs" / "measured" / "reading.json"
+"""What was measured on files that are not part of the repository."""
+
 MOST_TIMES = 3.0
 MOST_TIMES_LOG = 10.0
 SMALLEST_FILE = 8_192
@@ -105,7 +108,7 @@ class Found:
         )
 
 
-def measured(format: str, folder: Path, size: int, repeats: int = 3) -> Found:
+def measured(format: str, folder: Path, size: int, repeats: int = 5) -> Found:
     """Makes a format's input and reads it.
 
     Args:
@@ -119,7 +122,7 @@ def measured(format: str, folder: Path, size: int, repeats: int = 3) -> Found:
     return _timed(format, source.way, paths, repeats)
 
 
-def measured_files(folder: Path, repeats: int = 3) -> Iterator[Found]:
+def measured_files(folder: Path, repeats: int = 5) -> Iterator[Found]:
     """Reads the files of a folder, those of each format together.
 
     Args:
@@ -305,6 +308,11 @@ def measure(scale: float = 1.0) -> Iterator[Table]:
         "`python -m benchmarks.reading_formats --files FOLDER` measures your own files.",
     ]
     yield table
+    if SAVED.exists():
+        yield _table(
+            "Reading: public files of these formats, 8 kB and larger",
+            msgspec.json.decode(SAVED.read_bytes(), type=list[Found]),
+        )
 
 
 def main() -> None:
@@ -312,9 +320,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reading_formats")
     parser.add_argument("--scale", type=float, default=1.0, help="1: a megabyte each")
     parser.add_argument("--files", type=Path, help="read the files of this folder instead")
+    parser.add_argument("--save", action="store_true", help="keep them for the page")
     options = parser.parse_args()
     if options.files:
         found = list(measured_files(options.files))
+        if options.save:
+            SAVED.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
         tables: Iterator[Table] = iter([_table(f"Reading: files of {options.files}", found)])
     else:
         tables = measure(options.scale)
