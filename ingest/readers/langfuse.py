@@ -54,15 +54,15 @@ class LangfuseReader:
     format = "langfuse"
     title = "Langfuse export (trace and observations)"
     kind: GraphKind = "run"
-    version = "2"
+    version = "3"
     capabilities = Capabilities(
         time="yes",
         tokens="yes",
         recipients="partly",
         outcome="partly",
         notes=(
-            "Actions are generations, tool calls, guardrails, and agents with nothing inside; "
-            "other observations contain them.",
+            "Actions are generations, tool calls, guardrails, agents with nothing inside, and "
+            "what nodes of LangGraph wrote themselves; other observations contain them.",
             "Agents are observations of type AGENT, and what agent attributes or LangGraph's "
             "metadata name; without any, one agent stands for all.",
             "Agents of one name are two where ids of agents or the nodes that lead to them "
@@ -151,7 +151,7 @@ class LangfuseReader:
         costs = [
             real_number(
                 first(
-                    trace.observations[span.id],
+                    trace.observations.get(span.id, {}),
                     "totalCost",
                     "calculatedTotalCost",
                     "total_cost",

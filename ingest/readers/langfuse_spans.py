@@ -1,5 +1,6 @@
 """What Langfuse's observations say, in the terms of spans."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,6 +8,7 @@ from ingest.readers.chat_payload import Call, decoded
 from ingest.readers.decoding import text_of
 from ingest.readers.instants import from_iso
 from ingest.readers.langgraph_names import agent_in
+from ingest.readers.langgraph_own import Ended, add_own_of_spans
 from ingest.readers.namesakes import mark_in, part_namesakes
 from ingest.readers.otlp_attributes import (
     AGENT,
@@ -116,8 +118,23 @@ def facts_of_trace(identity: str, trace: Trace) -> list[Facts]:
         book.note(facts, calls)
     settle_agents(found, undecided, trace.about.get("name"))
     part_namesakes(found.values(), trace.marks)
+    if trace.langgraph:
+        add_own_of_spans(found, _ended(found, trace), book)
     book.settle()
     return list(found.values())
+
+
+def _ended(found: dict[str, Facts], trace: Trace) -> Iterator[Ended]:
+    """The observations of models and of LangGraph's nodes."""
+    for key, observation in trace.observations.items():
+        facts = found[key]
+        is_node = facts.category in (CHAIN, AGENT) and facts.name == facts.extra.get(
+            "langgraph_node"
+        )
+        if is_node or facts.category == LLM:
+            moment = facts.start if facts.end is None else facts.end
+            given, put_out = observation.get("input"), observation.get("output")
+            yield Ended(key, is_node, given, put_out, moment or 0)
 
 
 def _read(

@@ -32,9 +32,9 @@ from ingest.readers.decoding import REPAIRED
 from ingest.readers.json_values import values
 from ingest.readers.langgraph_event_runs import TYPES, RunOf, Trace, without_parents
 from ingest.readers.langgraph_names import agent_in
-from ingest.readers.langgraph_own import Inside, own_facts
+from ingest.readers.langgraph_own import add_own
 from ingest.readers.namesakes import mark_in, part_namesakes
-from ingest.readers.otlp_attributes import AGENT, LLM, Facts
+from ingest.readers.otlp_attributes import LLM, Facts
 from ingest.readers.otlp_flow import follow
 from ingest.readers.otlp_tree import grow
 from ingest.readers.platform_spans import (
@@ -203,39 +203,16 @@ def _facts(identity: str, trace: Trace) -> list[Facts]:
     settle_agents(found, undecided, None)
     marks = {key: mark for key, run in trace.runs.items() if (mark := mark_in(run.metadata))}
     part_namesakes(found.values(), marks)
-    _add_own(trace, found, book, scale)
+    ended = sorted(trace.runs.items(), key=lambda item: item[1].last)
+    add_own(
+        found,
+        {key: run.written for key, run in ended},
+        trace.ids,
+        book,
+        lambda node, number, count: (node.end or 0) - 2 * (count - number),
+    )
     book.settle()
     return list(found.values())
-
-
-def _add_own(trace: Trace, found: dict[str, Facts], book: CallBook, scale: int) -> None:
-    """Adds the messages that nodes wrote beside what ran inside them, the inner ones first."""
-    children: dict[str, list[str]] = {}
-    for key, run in trace.runs.items():
-        if run.parent is not None:
-            children.setdefault(run.parent, []).append(key)
-    for key, run in sorted(trace.runs.items(), key=lambda item: item[1].last):
-        if not run.written:
-            continue
-        inner: list[Facts] = []
-        waiting = list(children.get(key, ()))
-        while waiting:
-            one = waiting.pop()
-            if one in found:
-                inner.append(found[one])
-            waiting.extend(children.get(one, ()))
-        acts = any(facts.category != CHAIN for facts in inner)
-        if not acts and found[key].category == AGENT and len(run.written) == 1:
-            continue  # the node's run itself is this message
-        inside = Inside((facts for facts in inner if facts.category != CHAIN), trace.ids)
-        own = [one for one in run.written if not inside.holds(one, found[key].agent)]
-        for number, message in enumerate(own):
-            start = run.last * scale - 2 * (len(own) - number)
-            facts, calls = own_facts(message, found[key], number, start)
-            trace.ids[facts.id] = [message.id]
-            found[facts.id] = facts
-            children.setdefault(key, []).append(facts.id)
-            book.note(facts, calls)
 
 
 def _read(key: str, identity: str, run: RunOf, scale: int) -> tuple[Facts, list[Call]]:

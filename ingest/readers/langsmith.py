@@ -26,6 +26,7 @@ from ingest.readers.decoding import REPAIRED
 from ingest.readers.instants import from_iso
 from ingest.readers.json_values import values
 from ingest.readers.langgraph_names import agent_in
+from ingest.readers.langgraph_own import Ended, add_own_of_spans
 from ingest.readers.namesakes import mark_in, part_namesakes, warn_of_namesakes
 from ingest.readers.otlp_attributes import KEPT_CHARACTERS, LLM, TOOL, Facts
 from ingest.readers.otlp_flow import follow
@@ -65,15 +66,15 @@ class LangSmithReader:
     format = "langsmith"
     title = "LangSmith runs"
     kind: GraphKind = "run"
-    version = "2"
+    version = "3"
     capabilities = Capabilities(
         time="yes",
         tokens="yes",
         recipients="partly",
         outcome="partly",
         notes=(
-            "Actions are runs of type llm, tool, retriever and embedding, and nodes of "
-            "LangGraph with none of them inside; other runs contain them.",
+            "Actions are runs of type llm, tool, retriever and embedding, and what nodes of "
+            "LangGraph wrote themselves; other runs contain them.",
             "Agents are what LangGraph's metadata name; without any, one agent stands for all.",
             "Agents of one name are two where ids of agents or the nodes that lead to them "
             "differ; else a warning says that they are taken for one.",
@@ -158,7 +159,7 @@ class LangSmithReader:
         if root.get("tags"):
             builder.attributes["tags"] = root["tags"]
         costs = [
-            real_number(trace.runs[span.id].get("total_cost"))
+            real_number(trace.runs.get(span.id, {}).get("total_cost"))
             for span, action in zip(tree.spans, tree.kinds, strict=True)
             if action is not None
         ]
@@ -304,8 +305,22 @@ def _facts(identity: str, trace: _Trace) -> list[Facts]:
         book.note(facts, calls)
     settle_agents(found, undecided, None)
     part_namesakes(found.values(), trace.marks)
+    if trace.langgraph:
+        add_own_of_spans(found, _ended(found, trace), book)
     book.settle()
     return list(found.values())
+
+
+def _ended(found: dict[str, Facts], trace: _Trace) -> Iterator[Ended]:
+    """The runs of models and of LangGraph's nodes."""
+    for key, run in trace.runs.items():
+        facts = found[key]
+        is_node = run.get("run_type") == "chain" and facts.name == facts.extra.get(
+            "langgraph_node"
+        )
+        if is_node or facts.category == LLM:
+            moment = facts.start if facts.end is None else facts.end
+            yield Ended(key, is_node, run.get("inputs"), run.get("outputs"), moment or 0)
 
 
 def _read(

@@ -152,6 +152,48 @@ def test_an_answer_in_a_call_that_no_tool_takes():
     assert read(said).nodes[3].content == '{"bench":14}'
 
 
+def observation(id, name, kind, second, *, parent="root", given=(), put_out=(), node=None):
+    return {
+        "id": id,
+        "traceId": "t",
+        "type": kind,
+        "name": name,
+        "parentObservationId": parent,
+        "startTime": f"2026-03-01T10:00:{second:02}.000Z",
+        "endTime": f"2026-03-01T10:00:{second:02}.500Z",
+        "input": {"messages": list(given)},
+        "output": {"messages": list(put_out)},
+        "metadata": {}
+        if parent is None
+        else {"langgraph_node": node or name, "langgraph_step": second},
+    }
+
+
+@pytest.mark.parametrize("kind", ["CHAIN", "SPAN", "AGENT"])
+def test_words_that_a_node_wrote_beside_its_model_are_not_lost(kind):
+    def message(id, text, type="ai"):
+        return {"type": type, "id": id, "content": text}
+
+    asked, lifts = message("m0", "Can it?", "human"), message("m1", "40 t.")
+    book = message("m2", "Book.")
+    observations = [
+        observation("root", "team", kind, 0, parent=None, given=[asked], put_out=[book]),
+        observation("c", "crane", kind, 1, given=[asked], put_out=[asked, lifts, book]),
+        observation(
+            "l", "model", "GENERATION", 1, parent="c", given=[asked], put_out=[lifts],
+            node="crane",
+        ),
+    ]  # fmt: skip
+    for order in (observations, observations[::-1]):
+        graph = read({"trace": {"id": "t", "name": "team"}, "observations": order})
+        agents = {agent.id: agent.name for agent in graph.agents}
+        assert [(agents[node.agent], node.content) for node in graph.nodes] == [
+            ("crane", "40 t."),
+            ("crane", "Book."),
+        ]
+        assert graph.nodes[1].attributes["written_by"] == "node"
+
+
 def test_one_score_of_quality_is_no_outcome():
     said = json.loads(BENCHES)
     del said["trace"]["scores"][0]

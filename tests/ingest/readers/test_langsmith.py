@@ -153,7 +153,10 @@ def test_errors_and_traces():
     broken["outputs"] = None
     graph = read(runs)
     assert graph.nodes[2].status == "error"
-    assert graph.nodes[2].content is None
+    # The nodes around it put the words out.
+    assert graph.nodes[2].content == "High water at 14:20."
+    silent = [run | {"outputs": None} if run["run_type"] == "chain" else run for run in runs]
+    assert read(silent).nodes[2].content is None
     assert graph.nodes[2].attributes["status_message"] == "ToolError: no table for Elm"
     other = copy.deepcopy(runs)
     for run in other:
@@ -162,6 +165,66 @@ def test_errors_and_traces():
                 run[key] = "b" + run[key][1:]
         del run["dotted_order"]
     assert len(read_all(runs + other)) == 2
+
+
+def graph_run(id, name, kind, second, *, parent="root", given=(), put_out=(), node=None):
+    path = ["root"] if parent is None else ["root", *([parent] if parent != "root" else []), id]
+    start = f"20260301T1000{second:02}000000Z"
+    return {
+        "id": id,
+        "trace_id": "root",
+        "dotted_order": ".".join(start + part for part in path),
+        "parent_run_id": parent,
+        "name": name,
+        "run_type": kind,
+        "status": "success",
+        "start_time": f"2026-03-01T10:00:{second:02}Z",
+        "end_time": f"2026-03-01T10:00:{second:02}.500Z",
+        "inputs": {"messages": list(given)},
+        "outputs": {"messages": list(put_out)},
+        "extra": {
+            "metadata": {}
+            if parent is None
+            else {"langgraph_node": node or name, "langgraph_step": second}
+        },
+    }
+
+
+def said(id, text, kind="ai"):
+    return {"type": kind, "id": id, "content": text}
+
+
+def test_words_that_a_node_wrote_beside_its_model_are_not_lost():
+    asked, lifts, book = (
+        said("m0", "Can it?", "human"),
+        said("m1", "40 t."),
+        said("m2", "Book."),
+    )
+    noted, done = said("m3", "Noted."), said("m4", "Done.")
+    runs = [
+        graph_run("root", "team", "chain", 0, parent=None, given=[asked], put_out=[done]),
+        graph_run("c", "crane", "chain", 1, given=[asked], put_out=[asked, lifts, book]),
+        graph_run(
+            "l", "model", "llm", 1, parent="c", given=[asked], put_out=[lifts], node="crane"
+        ),
+        # A clerk without a model passes on what it was given, and adds a word of its own.
+        graph_run(
+            "k", "clerk", "chain", 3, given=[asked, lifts], put_out=[asked, lifts, noted, done]
+        ),
+    ]
+    for order in (runs, runs[::-1]):
+        graph = read(order)
+        agents = {agent.id: agent.name for agent in graph.agents}
+        assert [(agents[node.agent], node.content) for node in graph.nodes] == [
+            ("crane", "40 t."),
+            ("crane", "Book."),
+            ("clerk", "Noted."),
+            ("clerk", "Done."),
+        ]
+        written = [node.attributes.get("written_by") for node in graph.nodes]
+        assert written == [None, "node", "node", "node"]
+        times = [node.started_at for node in graph.nodes]
+        assert times == sorted(times)
 
 
 def test_a_trace_without_actions_is_rejected_by_its_id():
