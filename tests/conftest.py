@@ -28,16 +28,19 @@ from typing import Any
 
 import kglite  # noqa: F401 - first: later there may be no room left for it
 import pytest
-from hypothesis import settings
 
 from graphstore.store import GraphStore, open_store
 
 SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "neo4j-local"
 FOLDER = "MASGRAPH_TEST_SERVER"
 
-# How long an example takes says more about the machine than about the code.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# How long an example takes says more about the machine than about the code. The environment
+# in which the learned embedding is tested has no hypothesis, and no test that needs it.
+with contextlib.suppress(ImportError):
+    from hypothesis import settings
+
+    settings.register_profile("untimed", deadline=None)
+    settings.load_profile("untimed")
 
 
 @dataclass(frozen=True)
