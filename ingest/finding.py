@@ -29,8 +29,9 @@ def find_files(
 
     Args:
         paths: Files, folders (walked through in order of names, without hidden files and
-            stores), globs (``**`` goes through folders), or ``-`` for standard input. They
-            keep their order; what one path stands for is sorted.
+            stores), globs (``**`` goes through folders, but not through links to them), or
+            ``-`` for standard input. They keep their order; what one path stands for is
+            sorted.
         stdin: The stream that ``-`` stands for; by default the process's own.
 
     Returns:
@@ -89,8 +90,53 @@ def _expand(name: str, stdin: BinaryIO | None) -> Iterator[_Found]:
     elif os.path.lexists(name):
         yield from _file_or_folder(name)
     elif has_magic(name):
-        for match in sorted(glob(name, recursive=True)):  # noqa: PTH207 - keeps the name as given
+        for match in sorted(_matches(name)):
             yield from _file_or_folder(match)
+
+
+def _matches(pattern: str, only_folders: bool = False) -> Iterable[str]:
+    """What a pattern stands for, as :func:`glob.glob` says it, each once.
+
+    There ``**`` follows links to folders, without an end where they lead back.
+    """
+    if "**" not in Path(pattern).parts:
+        return glob(pattern)  # noqa: PTH207 - keeps the name as given
+    head, last = os.path.split(pattern)
+    heads = _matches(head, only_folders=True) if has_magic(head) else [head]
+    found: dict[str, None] = {}
+    for folder in heads:
+        names: Iterable[str]
+        if last == "**":
+            names = _below(folder, only_folders)
+        elif last:
+            names = glob(last, root_dir=folder or None)  # noqa: PTH207
+        else:
+            names = [""] if os.path.isdir(folder) else []  # noqa: PTH112
+        found.update((os.path.join(folder, name), None) for name in names)  # noqa: PTH118
+    if not only_folders:
+        found.pop("", None)
+    return found
+
+
+def _below(top: str, only_folders: bool) -> Iterator[str]:
+    """What ``**`` stands for in a folder: itself, and all below without hidden names."""
+    if top and not os.path.isdir(top):  # noqa: PTH112
+        return
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        yield folder
+        try:
+            with os.scandir(os.path.join(top, folder) or ".") as entries:  # noqa: PTH118
+                listed = [entry for entry in entries if not entry.name.startswith(".")]
+        except OSError:
+            continue
+        for entry in listed:
+            path = os.path.join(folder, entry.name)  # noqa: PTH118
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(path)
+            elif not only_folders:
+                yield path
 
 
 def _file_or_folder(name: str) -> Iterator[_Found]:
