@@ -33,11 +33,7 @@ def explain_field(error: msgspec.ValidationError, record: Any) -> str:
     message = str(error)
     if found := _UNKNOWN_FIELD.match(message):
         name, path = found[1], found[2]
-        known = _field_names(record)
-        hint = ": put it into 'attributes'" if "attributes" in known else ""
-        if close := get_close_matches(name, known, n=1, cutoff=0.6):
-            hint = f": did you mean {close[0]!r}?"
-        return f"unknown field {name!r}{_at(path)}{hint}"
+        return f"unknown field {name!r}{_at(path)}{_instead(name, path, record)}"
     if found := _MISSING_FIELD.match(message):
         return f"the field {found[1]!r} is missing{_at(found[2])}"
     if (found := _NO_MEMBER.match(message)) and (values := _permitted(record, found[2] or "")):
@@ -46,6 +42,27 @@ def explain_field(error: msgspec.ValidationError, record: Any) -> str:
     found = _AT.match(message)
     what, path = (found[1], found[2]) if found else (message, None)
     return f"{path}: {_lower(what)}" if path else _lower(what)
+
+
+def _instead(name: str, path: str | None, record: Any) -> str:
+    """What to do about an unknown field, as the end of the sentence."""
+    known = _field_names(record)
+    if name not in known and (close := get_close_matches(name, known, n=1, cutoff=0.6)):
+        return f": did you mean {close[0]!r}?"
+    if not path and (places := _with_field(name, record)):
+        return f": it stands where {' or '.join(places)}"
+    return ": put it into 'attributes'" if "attributes" in known else ""
+
+
+def _with_field(name: str, record: Any) -> list[str]:
+    """The members of a union of records that have a field, by their tags."""
+    return [
+        f"{member.tag_field!r} is {_written(member.tag)}"
+        for member in _plain(_type_info(record))
+        if isinstance(member, inspect.StructType)
+        and member.tag_field is not None
+        and any(field.encode_name == name for field in member.fields)
+    ]
 
 
 @lru_cache(maxsize=16)

@@ -51,6 +51,15 @@ class Boat(msgspec.Struct, tag_field="on", tag="water", forbid_unknown_fields=Tr
             '{"on": "water", "parts": [{"on": "water"}, {"on": "water", "x": 1}]}',
             "unknown field 'x' at parts[1]: put it into 'attributes'",
         ),
+        (
+            '{"on": "road", "parts": []}',
+            "unknown field 'parts': it stands where 'on' is 'water'",
+        ),
+        (
+            '{"on": "road", "wheels": [{"parts": []}]}',
+            "unknown field 'parts' at wheels[0]: put it into 'attributes'",
+        ),
+        ('{"on": "road", "side": 1}', "unknown field 'side': put it into 'attributes'"),
         ('{"on": "road", "wheels": [{}]}', "the field 'side' is missing at wheels[0]"),
         ('{"wheels": []}', "the field 'on' is missing"),
         ('{"on": "road", "wheels": 3}', "wheels: expected 'array', got 'int'"),
@@ -74,3 +83,10 @@ def test_fields_of_the_own_format_are_suggested():
         native_records.decoder.decode('{"masgraph": 1, "kind": "run", "tsak": "t"}')
     said = explain_field(caught.value, native_records.AnyRecord)
     assert said == "unknown field 'tsak': did you mean 'task'?"
+
+
+def test_a_field_of_the_other_kind_of_record_is_not_its_own_suggestion():
+    with pytest.raises(msgspec.ValidationError) as caught:
+        native_records.decoder.decode('{"masgraph": 1, "kind": "decomposition", "actions": []}')
+    said = explain_field(caught.value, native_records.AnyRecord)
+    assert said == "unknown field 'actions': it stands where 'kind' is 'run'"
