@@ -383,6 +383,10 @@ class _Job:
 
     def _counted(self, files: Sequence[LocalFile], item: Item) -> Item:
         if isinstance(item, Rejection):
+            # What a reader quotes has not seen the policy.
+            label = self.context.policy.label
+            record = None if item.record is None else label(item.record)
+            item = Rejection(item.file, record, label(item.reason))
             self.tally.rejected.append(item)
         else:
             self.tally.graph(item, [file.uri for file in files])

@@ -143,15 +143,16 @@ def _texts_and_keys(attributes: Attributes) -> tuple[list[str], set[str]] | None
 
 
 def _value(key: str | None, value: Any, depth: int) -> Any:
-    if isinstance(value, str):
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
         if key is not None and (kind := sensitive_key(key, value)) is not None:
             return kind
-        return _without_secrets(value)
+        return _without_secrets(value) if isinstance(value, str) else value
     if depth >= MAX_DEPTH and isinstance(value, dict | list | tuple):
         raise InputError(f"its attributes are nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, dict):
+        whole = key is not None and names_secret(key)
         return {
-            _without_secrets(name): _value(name, inside, depth + 1)
+            _without_secrets(name): _value(key if whole else name, inside, depth + 1)
             for name, inside in value.items()
         }
     if isinstance(value, list | tuple):

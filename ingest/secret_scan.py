@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ingest.secrets import (
     BEARER,
-    NAMES,
+    NAMES_BEFORE_VALUES,
     QUALIFIER_LENGTH,
     RUN_CHARACTERS,
     RUN_LENGTH,
@@ -79,7 +79,7 @@ _SPELLINGS = {
 }
 # Between a name and its sign stand quotes and spaces at most: nothing that is kept.
 _THIN_NAMES: dict[bytes, list[tuple[bytes, re.Pattern[str], re.Pattern[str] | None]]] = {}
-for _literal, _pattern, _qualifier in NAMES:
+for _literal, _pattern, _qualifier in NAMES_BEFORE_VALUES:
     for _spelling in _SPELLINGS[_literal]:
         _THIN_NAMES.setdefault(_thinned(_spelling), []).append(
             (_literal.encode(), _pattern, _qualifier)
@@ -111,10 +111,10 @@ _BEFORE_SIGN = 40
 # What qualifies a name; the name, its sign and the longest value: characters take up to four
 # bytes.
 _AROUND_BEFORE = 4 * QUALIFIER_LENGTH
-_AROUND_AFTER = _BEFORE_SIGN + 4 * (512 + 8)
+_AROUND_AFTER = _BEFORE_SIGN + 64
 _KELVIN = "\u212a"
 # As in ``ingest.secrets``, over bytes, where a character takes up to four.
-_URL_PASSWORD = re.compile(rb"://[^\s/:@\"'<>\[\]]{0,1024}+:[^\s/@\"'<>]{1,1024}+@")
+_URL_PASSWORD = re.compile(rb"://[^\s/:\"'<>\[\]]{0,1024}+:[^\s/@\"'<>]{1,8192}+@")
 _EMAIL = re.compile(
     rb"@(?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,62})\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9\-])"
 )

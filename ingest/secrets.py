@@ -32,7 +32,8 @@ def mark(kind: str) -> str:
     return f"[redacted:{kind}]"
 
 
-START = r"(?<![A-Za-z0-9_])"
+START = r"(?<![A-Za-z0-9])(?<![A-Za-z0-9]_)"
+"""Where a token begins: behind no letter or digit; an underscore may stand there alone."""
 _TOKEN_END = r"(?![A-Za-z0-9])"
 
 
@@ -123,8 +124,9 @@ def run_table(characters: str) -> bytes:
 
 _RUN_TABLE = run_table(RUN_CHARACTERS)
 _LONG_RUN = b"a" * RUN_LENGTH
+# A user's name may be an address.
 _URL_PASSWORD = re.compile(
-    r"(://[^\s/:@\"'<>\[\]]{0,256}+:)(?!\[redacted:)([^\s/@\"'<>]{1,256}+)(?=@)"
+    r"(://[^\s/:\"'<>\[\]]{0,256}+:)(?!\[redacted:)([^\s/@\"'<>]{1,2048}+)(?=@)"
 )
 BEARER = re.compile(r"bearer\s++(?P<value>[a-z0-9._~+/=\-]{16,}+)")
 _BASIC = re.compile(
@@ -140,29 +142,39 @@ _KEY_LENGTH = 16_384
 
 # What follows the name in  password = "x",  "api_key": "x",  TOKEN=x.  The name's own
 # beginning (``api_`` in ``api_key``) is looked at behind the match.
+_SIGN = r"(?P<close>\\{0,3}[\"']?)\s{0,4}(?P<sign>:|=>|=)\s{0,4}"
 _VALUE = (
-    r"(?P<close>\\{0,3}[\"']?)\s{0,4}(?P<sign>:|=>|=)\s{0,4}"
-    r"(?:\\{0,3}(?P<quote>[\"'])(?P<quoted>[^\"'\r\n\\]{4,512}+)\\{0,3}(?P=quote)"
-    r"|(?P<bare>[^\s\"'\\,;&|<>()\[\]{}`]{4,512}+)(?![(\[\w]))"
+    _SIGN + r"(?:\\{0,3}(?P<quote>[\"'])(?P<quoted>[^\"'\r\n\\]{4,2048}+)\\{0,3}(?P=quote)"
+    r"|(?P<bare>[^\s\"'\\,;&|<>()\[\]{}`]{4,2048}+)(?![(\[\w]))"
 )
-NAMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
-    ("pass", re.compile(r"pass(?:word|wd|phrase)" + _VALUE), None),
-    ("pwd", re.compile(r"pwd" + _VALUE), None),
-    ("secret", re.compile(r"secret" + _VALUE), None),
+_BEGIN_OF_VALUE = _SIGN + r"(?:\\{0,3}[\"'][^\"'\r\n\\]{4}|[^\s\"'\\,;&|<>()\[\]{}`]{4})"
+_NAMES: tuple[tuple[str, str, re.Pattern[str] | None], ...] = (
+    ("pass", r"pass(?:word|wd|phrase)", None),
+    ("pwd", r"pwd", None),
+    ("secret", r"secret", None),
     (
         "token",
-        re.compile(r"token" + _VALUE),
+        r"token",
         re.compile(r"(?:access|auth|refresh|bearer|api|id|session|bot|security|secret)[_\-]?$"),
     ),
     (
         "key",
-        re.compile(r"key" + _VALUE),
+        r"key",
         re.compile(
             r"(?:api|secret|private|account|access|auth|encryption|subscription|signing|"
             r"storage|master|service)[_\-]?$"
         ),
     ),
 )
+NAMES = tuple(
+    (literal, re.compile(name + _VALUE), qualifier) for literal, name, qualifier in _NAMES
+)
+"""What a value's name holds, the name with its value, and what has to stand before the name."""
+NAMES_BEFORE_VALUES = tuple(
+    (literal, re.compile(name + _BEGIN_OF_VALUE), qualifier)
+    for literal, name, qualifier in _NAMES
+)
+"""The same with the first characters of the value alone."""
 QUALIFIER_LENGTH = 16
 _PLACEHOLDER = re.compile(
     r"[<$%{\[*].*|x{3,}.*|\.{3,}.*|(?:your|my|the|some|example|dummy|fake|insert)[_\-].*"
@@ -174,11 +186,16 @@ _WORD = re.compile(r"[A-Za-z]+")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+")
 _CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 
+_LEAST_PIN = 1_000
 _SENSITIVE_KEYS = re.compile(
-    r"(?:.*[_\-.])?(?:password|passwd|pwd|passphrase|secret|authorization|api[_\-]?key|"
-    r"(?:access|auth|refresh|bearer|session|id|bot|security)[_\-]?token|"
-    r"(?:secret|private|account|access|auth|encryption|subscription|signing|storage)"
-    r"(?:[_\-]access)?[_\-]?key|client[_\-]?secret|x[_\-]api[_\-]key|cookie|set-cookie)",
+    # These say it behind any other word: dbPassword, openaiApiKey, awsSecretAccessKey.
+    r".*(?:passwords?|passwd|passphrase|api[_\-]?keys?|client[_\-]?secret|"
+    r"secret[_\-]?(?:access[_\-]?)?key|private[_\-]?key|"
+    r"(?:access|auth|refresh|bearer)[_\-]?tokens?)"
+    r"|(?:.*[_\-.])?(?:pwd|secret|authorization|credentials?|cookie|set-cookie|"
+    r"(?:session|id|bot|security|hf|huggingface|github|gitlab|slack|npm|discord)[_\-]?token|"
+    r"(?:account|access|auth|encryption|subscription|signing|storage|master)"
+    r"(?:[_\-]access)?[_\-]?key)",
     re.IGNORECASE,
 )
 
@@ -235,17 +252,22 @@ def _redacted_once(text: str) -> str:
     return text
 
 
-def sensitive_key(key: str, value: str) -> str | None:
+def sensitive_key(key: str, value: str | float) -> str | None:
     """What takes the place of a value whose key says that it is a secret.
 
     Args:
         key: The name in a map.
-        value: What stands under it.
+        value: What stands under it: a text or a number.
 
     Returns:
         The mark, None where the key says nothing or the value is empty or a mark already.
     """
-    if not value or not names_secret(key) or value.startswith("[redacted:"):
+    if isinstance(value, str):
+        is_nothing = not value or value.startswith("[redacted:")
+    else:
+        # A small number counts something: passwords that were found, tokens.
+        is_nothing = abs(value) < _LEAST_PIN
+    if is_nothing or not names_secret(key):
         return None
     return mark("password" if "pass" in key.lower() or "pwd" in key.lower() else "secret")
 
@@ -290,7 +312,10 @@ def _without_assigned(text: str) -> str:
         if literal not in lower:
             continue
         password = literal in ("pass", "pwd")
-        for found in pattern.finditer(lower):
+        place = 0
+        while found := pattern.search(lower, place):
+            # Where this is no secret, its value may still name one.
+            place = found.start("close")
             before = lower[max(0, found.start() - QUALIFIER_LENGTH) : found.start()]
             if qualifier is not None and not qualifier.search(before):
                 continue
@@ -299,6 +324,7 @@ def _without_assigned(text: str) -> str:
             value = text[start:end]
             if _is_secret(value, password=password, quoted=group == "quoted", found=found):
                 spans.append((start, end, "password" if password else "secret"))
+                place = found.end()
     if not spans:
         return text
     parts: list[str] = []

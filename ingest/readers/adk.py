@@ -147,11 +147,10 @@ class AdkReader:
                     raise InputError("the case is no object")
                 builder = context.builder(self, file, canonical_bytes(case), record=record)
                 if results is None:
+                    builder.attributes["evaluation_set"] = name
                     yield _reference(builder, get(case, "conversation"), case)
                 else:
                     yield _result(builder, case)
-                    continue
-                builder.attributes["evaluation_set"] = name
             except InputError as error:
                 yield Rejection(file.uri, record, error.reason)
 

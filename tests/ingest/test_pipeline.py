@@ -498,3 +498,23 @@ def test_a_reader_that_cannot_be_imported_is_a_warning_of_the_report(data):
         "the reader of the format broken cannot be used: ModuleNotFoundError: No module named "
         "'no_such_module'"
     ]
+
+
+@pytest.mark.parametrize("content", ["redact", "drop"])
+def test_what_a_rejection_quotes_has_no_secrets(tmp_path, content):
+    secret = "sk-proj-" + "Ab1Cd2Ef3Gh4" * 5
+    path = tmp_path / "runs.jsonl"
+    record = {
+        "masgraph": 1,
+        "kind": "run",
+        "id": f"run of ann@example.org {secret}",
+        "task": "t",
+    }
+    path.write_text(json.dumps(record | {"agents": ["ann"], "actions": [{"agent": secret}]}))
+    (rejection,) = read(path, options=ReadOptions(content=content))
+    assert "no agent is called" in rejection.reason
+    assert secret not in str(rejection)
+    report = ingest(path, None, dry_run=True, options=ReadOptions(content=content))
+    assert secret not in str(report)
+    (kept,) = read(path, options=ReadOptions(content="keep"))
+    assert secret in kept.reason

@@ -8,7 +8,8 @@ from graphstore.builder import GraphBuilder
 from graphstore.errors import InputError
 from graphstore.identity import content_hash
 from ingest.redact import Drop, Keep, Redact
-from ingest.secrets import redacted, sensitive_key
+from ingest.secret_scan import may_hold_secret
+from ingest.secrets import names_secret, redacted, sensitive_key
 
 # Made up here, put together at run time so that no scanner takes them for real ones.
 LETTERS = "aB3dE5gH7jK9mN2pQ4rS6tU8vW1xY0z"
@@ -78,6 +79,66 @@ def test_each_kind_of_key_is_taken_out_wherever_it_stands(kind):
         for frame in AROUND:
             text = frame.format(secret)
             assert redacted(text) == frame.format(f"[redacted:{kind}]"), text
+
+
+@pytest.mark.parametrize("kind", ["openai-key", "github-token", "groq-key", "anthropic-key"])
+def test_a_key_in_slanted_words(kind):
+    for secret in KEYS[kind]:
+        assert secret not in redacted(f"It is _{secret}_, he said.")
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ('{"key": "OPENAI_API_KEY=Xk9pQw7rTz3Lm5Vb"}', "Xk9pQw7rTz3Lm5Vb"),
+        ('key: api_key="Xk9pQw7rTz3Lm5Vb"', "Xk9pQw7rTz3Lm5Vb"),
+        ("token: access_token=Xk9pQw7rTz3Lm5Vb8", "Xk9pQw7rTz3Lm5Vb8"),
+        (f"access_token={made(900)}", made(900)),
+        (f'"access_token": "{made(900)}"', made(900)),
+        (f'password="{made(1500)}"', made(1500)),
+        ("https://ann@example.org:Zz9pQw7r@host.example/x", "Zz9pQw7r"),
+        (f"postgres://ann:{made(300)}@host.example/x", made(300)),
+    ],
+)
+def test_named_values_inside_others_long_ones_and_users_with_addresses(text, secret):
+    assert may_hold_secret(text)
+    assert secret not in redacted(text)
+    assert redacted(redacted(text)) == redacted(text)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"password": {"value": "Zz9pQw7r"}},
+        {"config": {"credentials": {"user": {"pin": "Zz9pQw7r"}}}},
+        {"api_keys": ["Zz9pQw7r"]},
+        {"dbPassword": "Zz9pQw7r"},
+        {"openaiApiKey": "Zz9pQw7r"},
+        {"awsSecretAccessKey": "Zz9pQw7r"},
+        {"hf_token": "Zz9pQw7r"},
+        {"github_token": "Zz9pQw7r"},
+        {"master_key": "Zz9pQw7r"},
+        {"password": 1234567890},
+    ],
+)
+def test_what_stands_under_a_sensitive_key_at_any_depth(attributes):
+    kept = str(Redact().attributes(attributes))
+    assert "Zz9pQw7r" not in kept
+    assert "1234567890" not in kept
+    assert "[redacted:" in kept
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"tokens": 1234, "max_tokens": 4096, "total_tokens": 9999},
+        {"key": "value", "token": "word", "author": "ann"},
+        {"password": None, "api_key": "", "secrets_found": 12, "passwords": 3},
+        {"authorization": {"required": True}},
+    ],
+)
+def test_keys_and_counts_that_are_no_secrets(attributes):
+    assert Redact().attributes(attributes) == attributes
 
 
 def test_several_in_one_text():
@@ -273,8 +334,14 @@ def one_by_one(value, key=None):
         return (
             redacted(value) if key is None else (sensitive_key(key, value) or redacted(value))
         )
+    if isinstance(value, int) and key is not None:
+        return sensitive_key(key, value) or value
     if isinstance(value, dict):
-        return {redacted(name): one_by_one(inside, name) for name, inside in value.items()}
+        whole = key is not None and names_secret(key)
+        return {
+            redacted(name): one_by_one(inside, key if whole else name)
+            for name, inside in value.items()
+        }
     if isinstance(value, list | tuple):
         return [one_by_one(inside, key) for inside in value]
     return value

@@ -104,6 +104,28 @@ def test_a_stream_that_ends_with_its_result_is_the_result():
     assert one.outcome == other.outcome
 
 
+def test_a_stream_that_was_kept_as_a_list_is_the_stream():
+    values = [json.loads(line) for line in STREAM.splitlines()]
+    one = read_one(AUTOGEN_MESSAGES, STREAM)
+    other = read_one(AUTOGEN_MESSAGES, json.dumps(values).encode())
+    assert contents(one) == contents(other)
+    assert edges(one) == edges(other)
+    assert agents(one) == agents(other)
+    assert one.outcome == other.outcome
+    assert other.source.warnings == ()
+
+
+def test_results_in_a_list_are_read_as_in_lines():
+    first = {"messages": [text("user", "One", id="1"), text("a", "Two")], "stop_reason": "s"}
+    values = [text("user", "One", id="1"), first, {**first, "stop_reason": "t"}]
+    as_lines = read_all(AUTOGEN_MESSAGES, lines(*values))
+    as_list = read_all(AUTOGEN_MESSAGES, json.dumps(values).encode())
+    assert [contents(graph) for graph in as_lines] == [["One", "Two"], ["One", "Two"]]
+    assert [contents(graph) for graph in as_list] == [contents(graph) for graph in as_lines]
+    assert [graph.outcome for graph in as_list] == [graph.outcome for graph in as_lines]
+    assert [graph.source.record for graph in as_list] == ["entry 2", None]
+
+
 def test_a_team_that_was_only_in_the_state_is_in_the_group():
     graph = read_one(AUTOGEN_MESSAGES, STATE)
     state = json.loads(STATE)
