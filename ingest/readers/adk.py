@@ -39,7 +39,7 @@ class AdkReader:
     format = "adk-session"
     title = "Google ADK sessions and evaluation sets"
     kind: GraphKind = "run"
-    version = "1"
+    version = "2"
     capabilities = Capabilities(
         time="yes",
         tokens="partly",
