@@ -68,6 +68,13 @@ DIFFERENCES: tuple[Difference, ...] = (
         "both stores give property maps",
     ),
     Difference(
+        "RETURN `a b`, `a b` + 1: a column that begins with a backtick",
+        "a name without that backtick alone",
+        "the name without backticks, the expression as it is written",
+        "levelled",
+        "the embedded store names columns as Neo4j does",
+    ),
+    Difference(
         "id(n), elementId(n)",
         "the property id; a number of the file",
         "numbers of the server",

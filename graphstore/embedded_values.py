@@ -1,15 +1,49 @@
 """Values of the embedded engine as both stores give them."""
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
+
+from graphstore.lexer import tokens
 
 _NODE = {"id", "labels", "properties"}
 _RELATION = {"id", "start", "end", "type", "properties"}
 _PATH = {"nodes", "relationships"}
 _DURATION = {"months", "days", "seconds"}
 _MADE_UP = ("title", "type")
+
+
+def column_names(text: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns of an answer as the other store names them.
+
+    The engine drops the backtick with which an expression begins. A name in backticks is
+    given without them, an expression as it is written.
+
+    Args:
+        text: The query, as the guard lets it through.
+        columns: Names by the engine.
+    """
+    if "`" not in text:
+        return tuple(columns)
+    found = tokens(text)
+    begins = [
+        token
+        for before, token in itertools.pairwise(found)
+        if token.kind == "quoted" and before.key in ("RETURN", "DISTINCT", ",")
+    ]
+
+    def name(column: str) -> str:
+        written = f"`{column}"
+        for token in begins:
+            if token.text == written:
+                return column[:-1].replace("``", "`")
+            if written.startswith(token.text) and text.startswith(written, token.start):
+                return written
+        return column
+
+    return tuple(map(name, columns))
 
 
 def plain(value: Any) -> Any:

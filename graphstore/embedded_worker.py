@@ -20,7 +20,7 @@ from typing import IO, Any, NoReturn
 import kglite
 
 from graphstore import embedded_files
-from graphstore.embedded_values import plain
+from graphstore.embedded_values import column_names, plain
 from graphstore.errors import MasgraphError, QueryError, QueryTimeoutError
 from graphstore.rows import QueryResult
 
@@ -84,8 +84,8 @@ def answer(
         )
         if not isinstance(view, kglite.ResultView):
             raise QueryError("the query asks for a format of its own: leave it out")
-        columns = tuple(view.columns)
-        rows = tuple(tuple([plain(row[name]) for name in columns]) for row in view.to_list())
+        names = view.columns
+        rows = tuple(tuple([plain(row[name]) for name in names]) for row in view.to_list())
         diagnostics = view.diagnostics or {}
     except kglite.CypherTimeoutError as error:
         raise _in_own_words(error) or over_time(timeout) from error
@@ -95,6 +95,7 @@ def answer(
         raise _in_own_words(error) or QueryError(
             f"the query cannot be run: {embedded_files.one_line(error)}"
         ) from error
+    columns = column_names(text, names)
     return QueryResult(columns, rows, diagnostics.get("total_rows") is not None)
 
 

@@ -415,6 +415,25 @@ def test_a_query_gives_nodes_relations_and_paths_as_maps(store):
     assert edge == {"basis": "delivered"}
 
 
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        (
+            "WITH 1 AS `a b`, 2 AS `c` RETURN `a b`, `c`, `a b` + `c`",
+            ("a b", "c", "`a b` + `c`"),
+        ),
+        ("WITH {name: 1} AS `r` RETURN DISTINCT `r`.name", ("`r`.name",)),
+        ("WITH 1 AS `a``b`, 2 AS c RETURN `a``b`, c + `a``b`", ("a`b", "c + `a``b`")),
+        ("WITH 1 AS `a` RETURN -`a`, `a` AS `q``r`, `a` AS ```x`", ("-`a`", "q`r", "`x")),
+        ("WITH 1 AS `a` RETURN `a` AS b UNION RETURN 2 AS `b`", ("b",)),
+        ("WITH 1 AS `a`, 2 AS `b c` RETURN *", ("a", "b c")),
+        ("RETURN '`x`', \"`,`\" AS y", ("'`x`'", "y")),
+    ],
+)
+def test_names_in_backticks_are_columns_without_them(store, text, columns):
+    assert store.query(text).columns == columns
+
+
 def test_unset_properties_are_missing_on_every_label(store):
     store.write([make_run(), make_decomposition()])
     rows = store.query("MATCH (n:Artifact) RETURN n.artifact_type AS t ORDER BY n.id").rows
