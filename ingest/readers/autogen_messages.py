@@ -3,7 +3,7 @@
 Source: ``autogen_agentchat`` and ``autogen_core`` 0.4 to 0.7. People keep:
 
 - a ``TaskResult``: ``{"messages": [...], "stop_reason": ...}``;
-- a list of messages, or one a line as they were streamed, often with the ``TaskResult`` at
+- messages in a list or one a line, as they were streamed, often with the ``TaskResult`` at
   the end, which repeats them;
 - what ``team.save_state()`` or ``agent.save_state()`` returned: the team's thread stands in
   its manager's state, and a nested team's in the state of the agent that holds it;
@@ -44,6 +44,7 @@ _OTHER_EVENTS = frozenset(
     {"LLMCall", "LLMStreamStart", "LLMStreamEnd", "ToolCall", "AgentConstructionException"}
     | {"MessageDropped", "MessageHandlerException"}
 )
+_LEFT_OUT = "records of the event log that hold no message were left out"
 _DEEPEST_PAYLOAD = 8
 
 
@@ -53,7 +54,7 @@ class AutoGenMessagesReader:
     format = "autogen-messages"
     title = "AutoGen messages, results and saved state (0.4 and later)"
     kind: GraphKind = "run"
-    version = "1"
+    version = "2"
     capabilities = Capabilities(
         time="yes",
         tokens="yes",
@@ -115,6 +116,9 @@ class AutoGenMessagesReader:
         if isinstance(value, dict) and _is_state(value):
             yield from self._state(file, context, value, record)
             return
+        if isinstance(value, list):
+            yield from self._list(file, context, value, content, record, repaired)
+            return
         listed = [value] if is_message(value) else _listed(value)
         if not any(is_message(message) for message in listed):
             return
@@ -122,7 +126,41 @@ class AutoGenMessagesReader:
         if repaired:
             builder.warn(REPAIRED)
         add_run(builder, steps(_records(listed, builder), builder.warn))
-        _set_termination(builder, value)
+        builder.outcome = Outcome(termination=text_of(value.get("stop_reason")))
+        yield builder.build()
+
+    def _list(
+        self,
+        file: TraceFile,
+        context: ReadContext,
+        listed: list[Any],
+        content: str | bytes,
+        record: str | None,
+        repaired: bool,
+    ) -> Iterator[CollaborationGraph]:
+        """The run of a list, whose entries are what stands in lines elsewhere."""
+        log = _Log()
+        for position, entry in enumerate(listed):
+            if log.take(entry):
+                continue
+            own: list[CollaborationGraph] = []
+            if isinstance(entry, dict) and _is_result(entry):
+                place = f"entry {position}" if record is None else f"{record}, entry {position}"
+                own += self._value(file, context, entry, canonical_json(entry), place, repaired)
+            if own:
+                yield from own
+            else:
+                log.records.append(entry)
+        if not any(is_message(message) for message in log.records):
+            return
+        builder = context.builder(self, file, content, record=record)
+        if repaired:
+            builder.warn(REPAIRED)
+        if log.model_calls:
+            builder.warn(_LEFT_OUT)
+        add_run(builder, steps(_records(log.records, builder), builder.warn))
+        if log.stop_reason is not None:
+            builder.outcome = Outcome(termination=log.stop_reason)
         yield builder.build()
 
     def _state(
@@ -189,7 +227,7 @@ class AutoGenMessagesReader:
         if log.damaged:
             builder.warn("lines that could not be read are missing")
         if log.model_calls:
-            builder.warn("records of the event log that hold no message were left out")
+            builder.warn(_LEFT_OUT)
         add_run(builder, steps(log.records, builder.warn))
         builder.outcome = Outcome(termination=log.stop_reason)
         yield builder.build()
@@ -274,11 +312,6 @@ def _records(
             yield {**record, "source": owner}
         else:
             yield record
-
-
-def _set_termination(builder: GraphBuilder, value: Any) -> None:
-    if isinstance(value, dict):
-        builder.outcome = Outcome(termination=text_of(value.get("stop_reason")))
 
 
 def _listed(value: Any) -> list[Any]:
