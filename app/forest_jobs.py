@@ -58,7 +58,7 @@ class ForestBuilder:
     def __init__(
         self,
         configuration: "ForestConfiguration",
-        levels: "Iterable[Level]",
+        levels: "Iterable[Level] | Level",
         selection: Selection,
     ) -> None:
         from analytics.forest_keys import checked_levels
@@ -122,7 +122,7 @@ def build_forests(
     store: GraphStore,
     configuration: "ForestConfiguration | None" = None,
     *,
-    levels: "Iterable[Level] | None" = None,
+    levels: "Iterable[Level] | Level | None" = None,
     selection: Selection | None = None,
     save: bool = True,
     progress: Progress = no_progress,
@@ -137,7 +137,7 @@ def build_forests(
         save: Whether ``ReferenceForest`` nodes and a report are written. They take the place
             of those that were built here with the same configuration and selection; of these,
             forests of other levels stay, and are part of what is returned. Where no graph
-            matches, nothing is written.
+            matches, nothing is written; where no forest is made, no report.
         progress: Receives the number of graphs, then of forests, done.
     """
     from analytics.forest import ForestConfiguration
@@ -174,7 +174,8 @@ def build_forests(
         found, forests=tuple(sorted([*found.forests, *kept.values()], key=place_of))
     )
     store_forests(store, together, replaced=[forests.id for forests in old])
-    _report(store, together, chosen, done)
+    if together.forests:
+        _report(store, together, chosen, done)
     return together
 
 
@@ -245,7 +246,7 @@ def cosines_named(embedder: str | None) -> "Cosines | None":
 
 
 def make_scorer(
-    store: GraphStore, forests: "ForestSet", levels: "Iterable[Level] | None" = None
+    store: GraphStore, forests: "ForestSet", levels: "Iterable[Level] | Level | None" = None
 ) -> "ForestScorer":
     """What compares graphs with the forests of a store."""
     from analytics.forest_scoring import ForestScorer

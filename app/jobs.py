@@ -32,7 +32,7 @@ class Selection:
 
 
 def nothing_matches(what: str = "run") -> NotFoundError:
-    """The error of a selection that nothing fits."""
+    """The error of a selection that nothing fits; a command raises it with ``--json``, too."""
     return NotFoundError(f"no {what} matches: see what is there with  masgraph stats")
 
 

@@ -113,11 +113,11 @@ def communication(
             save=not dry_run,
             progress=reporter,
         )
+    if not result.report.rows:
+        raise nothing_matches()
     if json:
         print_json(result.to_dict())
         return
-    if not result.report.rows:
-        raise nothing_matches()
     _print(result, quiet=quiet)
     if not quiet:
         _say_what_is_missing(result)

@@ -65,11 +65,11 @@ def diagnose(
             save=not dry_run,
             progress=reporter,
         )
+    if not report.rows:
+        raise nothing_matches()
     if json:
         print_json(report.to_dict())
         return
-    if not report.rows:
-        raise nothing_matches()
     if by_run:
         print_table(
             SHOWN_OF_A_RUN,

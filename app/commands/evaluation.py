@@ -126,11 +126,11 @@ def evaluate(
             levels=checked_levels(forest_level) if forest_level else None,
             progress=reporter,
         )
+    if not result.rows:
+        raise nothing_matches()
     if json:
         print_json(result.to_dict())
         return
-    if not result.rows:
-        raise nothing_matches()
     if by_run:
         _print_by_run(result)
     else:

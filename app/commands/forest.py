@@ -134,14 +134,18 @@ def build(
             save=not dry_run,
             progress=reporter,
         )
+    if not found.forests and not found.short:
+        raise nothing_matches("graph")
+    if not found.forests:
+        _say_what_is_short(found)
+        raise NotFoundError("no forest was made: no group has enough distinct successes")
     if json:
         print_json(found.to_dict())
         return
-    if not found.forests and not found.short:
-        raise nothing_matches("graph")
     _print_forests(found)
+    _say_what_is_short(found)
     if not quiet:
-        _say_what_is_short(found)
+        _say_what_was_made(found)
 
 
 def _options(given: list[str]) -> dict[str, Any]:
@@ -195,7 +199,11 @@ def _say_what_is_short(found: "ForestSet") -> None:
         say(f"No forest for the {one.key.level} {one.key.name}: {one.reason}.")
     more = len(found.short) - SHOWN_SHORTAGES
     if more > 0:
-        say(f"{more:,} more have too few successes: --json names them.")
+        told = ": --json names them" if found.forests else ""
+        say(f"{more:,} more have too few successes{told}.")
+
+
+def _say_what_was_made(found: "ForestSet") -> None:
     for forest in found.forests:
         if forest.near_copies:
             say(

@@ -155,13 +155,13 @@ def predict(
             save=not dry_run,
             progress=reporter,
         )
-    if json:
-        print_json(report.to_dict())
-        return
     if not report.predictions:
         if executed:
             raise nothing_matches()
         raise NotFoundError("no selected graph names an organization: try  --executed")
+    if json:
+        print_json(report.to_dict())
+        return
     _print_prediction(report)
     if not quiet:
         _say_of_prediction(report, executed)
@@ -275,14 +275,14 @@ def measure(
             save=not dry_run,
             progress=reporter,
         )
-    if json:
-        print_json({"report": "measure", **report.to_dict()})
-        return
     if not report.modified:
         raise NotFoundError(
             "no selected run records an intervention: name two methods, or see "
             "docs/interventions.md for what a run records"
         )
+    if json:
+        print_json({"report": "measure", **report.to_dict()})
+        return
     _print_responses(report, quiet=quiet)
 
 

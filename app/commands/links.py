@@ -52,11 +52,11 @@ def links(
             save=not dry_run,
             progress=reporter,
         )
+    if not report.rows:
+        raise nothing_matches()
     if json:
         print_json(report.to_dict())
         return
-    if not report.rows:
-        raise nothing_matches()
     _print_links(report, quiet=quiet)
     if not quiet:
         without = sum(row.used_links is None for row in report.rows)

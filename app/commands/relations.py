@@ -87,15 +87,16 @@ def relations(
         except StoreError:
             _say_rejected(rejected)
             raise
-    if json:
+    found = bool(result.report.rows or result.rejected)
+    if json and found:
         print_json(result.to_dict())
-    elif result.report.rows:
+    elif not json and result.report.rows:
         _print(result)
     if not quiet and not json:
         _say_what_is_missing(result)
     if not json:
         _say_rejected(result.rejected)
-    if not result.report.rows and not result.rejected:
+    if not found:
         raise NotFoundError(
             "no selected run holds checks: give a file of them with  --checks FILE  "
             "(docs/relations.md)"

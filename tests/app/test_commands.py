@@ -512,3 +512,32 @@ def test_the_store_from_the_environment(masgraph, one_run, tmp_path, monkeypatch
     monkeypatch.setenv("MASGRAPH_STORE", str(tmp_path / "named.db"))
     masgraph("ingest", one_run)
     assert (tmp_path / "named.db").exists()
+
+
+@pytest.mark.parametrize("asked", [(), ("--json",)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "communication",
+        "coverage",
+        "evaluate",
+        "forest build",
+        "forest diagnose",
+        "interventions links",
+        "interventions measure",
+        "interventions predict",
+        "interventions predict --executed",
+        "mine",
+        "perturb",
+        "relations",
+        "suitability",
+        "trajectories --baseline pair",
+    ],
+)
+def test_what_matches_nothing_has_one_exit_code(masgraph, one_run, command, asked):
+    masgraph("ingest", one_run)
+    if command == "forest diagnose":
+        assert masgraph("forest", "build", "--fewest", "1").code == 0
+    done = masgraph(*command.split(), "--task", "nope", *asked)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("masgraph: no ")

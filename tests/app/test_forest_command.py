@@ -209,3 +209,23 @@ def test_export_and_import(filled, tmp_path):
     filled("ingest", "runs.jsonl", *other)
     assert filled("evaluate", "--json", "--dry-run", *other).json()["rows"] == rows
     assert "they were there" in filled("forest", "import", "forests.json.gz", *other).err
+
+
+@pytest.mark.parametrize("asked", [(), ("--quiet",), ("--json",)])
+def test_where_no_forest_is_made_that_is_said(filled, asked):
+    done = filled("forest", "build", "--fewest", 99, *asked)
+    assert (done.code, done.out) == (2, "")
+    assert "No forest for the task t1: " in done.err
+    assert "no forest was made: no group has enough distinct successes" in done.err
+    assert "Set forests-" not in done.err
+    assert "--json names them" not in done.err
+    assert filled("forest", "list").code == 2
+    assert "Report" not in filled("stats", "--json").json()["counts"]
+
+
+def test_what_has_no_forest_is_said_with_quiet_too(filled):
+    loud = filled("forest", "build", "--dry-run")
+    quiet = filled("forest", "build", "--dry-run", "--quiet")
+    short = [line for line in loud.err.splitlines() if line.startswith("No forest for ")]
+    assert short
+    assert quiet.err.splitlines() == short

@@ -18,7 +18,7 @@ ANSWERS = {
     "compare": FEW,
     "coverage": ("--kind", "run", "--hold-out", "held", "--jobs", "1", "--size", "1"),
     "evaluate": (),
-    "forest build": (),
+    "forest build": ("--level", "all"),
     "forest diagnose": (),
     "interventions apply": ("office plain", "--variant", "no-critic", "--role", "specialist"),
     "interventions links": (),
