@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from app.jobs import Progress, Selection, no_progress
 from app.stored_reports import save_report
 from graphstore.errors import NotFoundError, UsageError
-from graphstore.model import CollaborationGraph
+from graphstore.listed import listed
+from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.store import GraphStore
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ REPORT_KIND = "comparison"
 
 def compare_methods(
     store: GraphStore,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str] | str | None = None,
     configuration: "ComparisonConfiguration | None" = None,
     *,
     selection: Selection | None = None,
@@ -30,7 +31,7 @@ def compare_methods(
 
     Args:
         store: Where the runs are.
-        methods: Names; all methods of the selection where None.
+        methods: Names, or one; all methods of the selection where None.
         configuration: Options.
         selection: Which data set and task.
         save: Whether the result is kept as a report.
@@ -44,6 +45,7 @@ def compare_methods(
     from analytics.compare_configuration import ComparisonConfiguration
 
     options = configuration or ComparisonConfiguration()
+    methods = listed(methods) if methods else None
     chosen = selection or Selection()
     if chosen.method is not None:
         raise UsageError("a comparison takes its methods by name, not by a selection of one")
@@ -94,18 +96,26 @@ def runs_or_methods(
         names: Ids of runs, or names of methods.
 
     Raises:
-        NotFoundError: A name is neither, or some are runs and others are not.
+        NotFoundError: A name is neither, or of a method without runs, or some are runs and
+            others are not.
         UsageError: More than two runs.
     """
     found = {name: run_named(store, name) for name in dict.fromkeys(names)}
     runs = [run for run in found.values() if run is not None]
     if not runs:
-        unknown = [name for name in found if not _has_runs(store, name)]
+        without = [name for name in found if not _has_graphs(store, name, "run")]
+        unknown = [name for name in without if not _has_graphs(store, name, "decomposition")]
         if unknown:
             raise NotFoundError(
                 f"neither a run nor a method is called {' or '.join(map(repr, unknown))}: see "
                 "the methods with  masgraph query outcomes-by-method, the runs of a task with  "
                 "masgraph query runs-of-a-task"
+            )
+        if without:
+            raise NotFoundError(
+                f"{' and '.join(map(repr, without))} made decompositions only, and a "
+                "comparison takes methods that have runs: see them with  "
+                "masgraph query outcomes-by-method"
             )
         return None
     if len(runs) < len(found):
@@ -122,8 +132,8 @@ def runs_or_methods(
     return first, second
 
 
-def _has_runs(store: GraphStore, method: str) -> bool:
-    return any(True for _ in store.graphs(kind="run", method=method))
+def _has_graphs(store: GraphStore, method: str, kind: GraphKind) -> bool:
+    return any(True for _ in store.graphs(kind=kind, method=method))
 
 
 def _given(name: str | None) -> tuple[str, ...]:

@@ -101,6 +101,32 @@ def test_what_cannot_be_compared_is_said(compared):
     assert "nothing" not in compared("compare", "team", "solo", "-q", "--draws", "200").err
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("plan", "team"), "'plan' made decompositions only"),
+        (("plan", "outline"), "'plan' and 'outline' made decompositions only"),
+        (("plan", "nobody"), "neither a run nor a method is called 'nobody'"),
+    ],
+)
+def test_a_method_without_runs_is_told_from_an_unknown_one(compared, tmp_path, names, said):
+    plans = [
+        {
+            "masgraph": 1,
+            "kind": "decomposition",
+            "task": {"name": "t0", "dataset": "d"},
+            "method": {"name": name},
+            "subtasks": [{"content": "First."}],
+        }
+        for name in ("plan", "outline")
+    ]
+    (tmp_path / "plans.jsonl").write_text("\n".join(map(json.dumps, plans)))
+    assert compared("ingest", "plans.jsonl", "-q").code == 0
+    done = compared("compare", *names)
+    assert done.code == 2
+    assert said in done.err
+
+
 def test_the_result_is_kept_once_for_a_question(compared):
     compared("compare", "team", "solo", "--draws", "200")
     compared("compare", "team", "solo", "--draws", "200")
