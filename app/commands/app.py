@@ -106,7 +106,8 @@ def app(
 
     def ready(address: str) -> None:
         if not quiet:
-            say(f"The dashboard of {settings.address}: {address}   (Ctrl-C ends it)")
+            say(f"The dashboard of {settings.address}, until Ctrl-C ends it:")
+        typer.echo(address)
 
     server.serve(settings, access, host=host, port=port, ready=ready)
 

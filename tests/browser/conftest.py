@@ -210,11 +210,11 @@ class Server:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "app.cli", "app", "--store", str(store), "--port", "0",
              *arguments],
-            stderr=subprocess.PIPE, text=True, env=environment,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
             cwd=Path(__file__).parents[2],
         )  # fmt: skip
-        assert self.process.stderr is not None
-        line = self.process.stderr.readline()
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
         found = re.search(r"http://[\w.:\[\]]+", line)
         if found is None:
             self.process.kill()
@@ -230,8 +230,9 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        assert self.process.stderr is not None
-        self.process.stderr.close()
+        for pipe in (self.process.stdout, self.process.stderr):
+            assert pipe is not None
+            pipe.close()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.dashboard import access, connection, settings
+from app.dashboard import access, connection, server, settings
 from app.dashboard.access import COOKIE, LOGIN_PATH, Access, Gate, check_access, is_loopback
 from graphstore.errors import UsageError
 
@@ -263,6 +263,17 @@ def test_a_store_that_cannot_be_opened_is_said_at_once(masgraph, monkeypatch, tm
         assert done.code == 3, done.err
         assert "The dashboard of" not in done.out + done.err
         assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("remark", ["The dashboard of", ""])
+def test_the_address_is_the_answer(masgraph, monkeypatch, remark):
+    monkeypatch.setattr(
+        server, "serve", lambda *_, ready, **__: ready("http://127.0.0.1:34567")
+    )
+    done = masgraph("app", "--port", "0", *([] if remark else ["--quiet"]))
+    assert (done.code, done.out) == (0, "http://127.0.0.1:34567\n")
+    assert done.err.startswith(remark)
+    assert bool(done.err) == bool(remark)
 
 
 def test_a_store_that_is_to_be_made_is_no_error(tmp_path):
