@@ -6,6 +6,7 @@ cut differently is refused: unicode escapes that stand for a quote, a lone carri
 invisible characters, a number that runs into a word.
 """
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -112,6 +113,20 @@ def without_comments(cypher: str) -> str:
             parts.append(match[0])
         position = end
     return "".join(parts)
+
+
+def parameter_names(found: Sequence[Token]) -> list[str]:
+    """The parameters that a query uses, in order, each once.
+
+    Args:
+        found: All tokens.
+    """
+    names = [
+        token.text[1:-1].replace("``", "`") if token.kind == "quoted" else token.text
+        for before, token in itertools.pairwise(found)
+        if before.text == "$" and token.kind in ("word", "quoted", "number")
+    ]
+    return list(dict.fromkeys(names))
 
 
 def is_name(found: Sequence[Token], position: int) -> bool:

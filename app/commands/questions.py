@@ -1,6 +1,7 @@
 """``masgraph query``: the saved questions, or your own Cypher, read-only."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -112,9 +113,20 @@ def _text_and_parameters(
     if name is not None:
         saved = saved_query(name)
         return saved.cypher, bind(saved, pairs)
-    return (sys.stdin.read() if cypher == "-" else cypher or ""), {
-        key: _value(value) for key, value in pairs.items()
-    }
+    text = sys.stdin.read() if cypher == "-" else cypher or ""
+    if pairs:
+        _check_used(text, pairs)
+    return text, {key: _value(value) for key, value in pairs.items()}
+
+
+def _check_used(cypher: str, given: Iterable[str]) -> None:
+    from graphstore.lexer import parameter_names, tokens
+
+    names = parameter_names(tokens(cypher))
+    for name in given:
+        if name not in names:
+            has = f"it has {', '.join(names)}" if names else "it has none"
+            raise UsageError(f"the query has no parameter {name}: {has}")
 
 
 def _value(text: str) -> Any:
