@@ -86,7 +86,7 @@ compare_methods = from_any_source(compare_jobs.compare_methods)
 execution = from_any_source(intervention_jobs.execution)
 measure_interventions = from_any_source(intervention_jobs.measure)
 predict_interventions = from_any_source(intervention_jobs.predict)
-relations = from_any_source(relation_jobs.relations)
+relations = from_any_source(relation_jobs.relations, without=True)
 
 __all__ = [
     "MEASURES",

@@ -11,6 +11,7 @@ from analytics.panel import METRICS, PanelConfiguration
 from analytics.statistics import BootstrapConfiguration
 from graphstore.errors import UsageError
 from graphstore.identity import configuration_hash
+from graphstore.listed import listed
 
 Grouping = Literal["task", "source", "dataset", "category"]
 GROUPINGS: tuple[str, ...] = get_args(Grouping)
@@ -68,7 +69,7 @@ class ComparisonConfiguration:
 
     def __post_init__(self) -> None:
         # Named twice, a metric would count twice in the correction for many tests.
-        object.__setattr__(self, "metrics", tuple(dict.fromkeys(self.metrics)))
+        object.__setattr__(self, "metrics", tuple(dict.fromkeys(listed(self.metrics))))
         unknown = [name for name in self.metrics if name not in COMPARABLE_METRICS]
         if unknown or not self.metrics:
             raise UsageError(

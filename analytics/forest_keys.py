@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from graphstore.errors import UsageError
+from graphstore.listed import listed
 from graphstore.model import CollaborationGraph
 
 Level = Literal["task", "category", "dataset", "method", "all", "decomposition"]
@@ -83,13 +84,13 @@ def identity_at(graph: CollaborationGraph, level: Level) -> tuple[str, ...] | No
     return (level, "", "", "", "") if level == "all" else None
 
 
-def checked_levels(levels: Iterable[str] | None) -> tuple[Level, ...]:
+def checked_levels(levels: Iterable[str] | str | None) -> tuple[Level, ...]:
     """Levels in the order in which they are tried; all where None.
 
     Raises:
         UsageError: There is no such level.
     """
-    wanted = set[str](LEVELS if levels is None else levels)
+    wanted = set[str](LEVELS if levels is None else listed(levels))
     unknown = sorted(wanted - set(LEVELS))
     if unknown:
         raise UsageError(f"there is no level {unknown[0]!r}; choose among {', '.join(LEVELS)}")

@@ -67,7 +67,7 @@ class ForestScorer:
         self,
         forests: ForestSet,
         graphs: Iterable[CollaborationGraph],
-        levels: Iterable[Level] | None = None,
+        levels: Iterable[Level] | Level | None = None,
     ) -> None:
         self.forests = forests
         self.measure = forests.configuration.make_measure()

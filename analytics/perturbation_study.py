@@ -25,6 +25,7 @@ from analytics.similarity.measure import SimilarityMeasure
 from analytics.statistics import BootstrapConfiguration, Interval, bootstrap_mean
 from analytics.term_weights import term_cosines
 from graphstore.errors import UsageError
+from graphstore.listed import listed
 from graphstore.model import CollaborationGraph
 
 __all__ = [
@@ -91,6 +92,8 @@ class PerturbationConfiguration:
     )
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "edits", tuple(dict.fromkeys(listed(self.edits))))
+        object.__setattr__(self, "metrics", tuple(dict.fromkeys(listed(self.metrics))))
         for edit in self.edits:
             checked_edit(edit)
         for rate in self.rates:
@@ -107,9 +110,7 @@ class PerturbationConfiguration:
             raise UsageError(
                 f"the panel has no metric {unknown[0]!r}; choose among {', '.join(known)}"
             )
-        object.__setattr__(self, "edits", tuple(dict.fromkeys(self.edits)))
         object.__setattr__(self, "rates", tuple(sorted({float(one) for one in self.rates})))
-        object.__setattr__(self, "metrics", tuple(dict.fromkeys(self.metrics)))
 
     def repeats_of(self, edit: str) -> int:
         """How often an edit is made anew: once where nothing is left to chance."""

@@ -15,6 +15,7 @@ from analytics.runs import require_run
 from analytics.similarity.outline import levels, outline
 from graphstore.errors import NotFoundError, UsageError
 from graphstore.identity import configuration_hash
+from graphstore.listed import listed
 from graphstore.model import CollaborationGraph
 from graphstore.short_view import TableView, counted
 
@@ -72,9 +73,9 @@ class SuitabilityConfiguration:
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"a threshold of {name} cannot be {value}")
+        object.__setattr__(self, "teams", tuple(sorted(set(listed(self.teams)))))
         if self.single is not None and self.single in self.teams:
             raise UsageError(f"{self.single} cannot be both a team and the single agent")
-        object.__setattr__(self, "teams", tuple(sorted(set(self.teams))))
         if self.gain is not None and not -1.0 <= self.gain <= 1.0:
             raise UsageError(f"a threshold of gain lies between -1 and 1, not at {self.gain}")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.jobs import Progress, Selection, no_progress, runs_of
 from app.stored_reports import save_report
+from graphstore.listed import listed
 from graphstore.short_view import TableView, counted
 from graphstore.store import GraphStore
 
@@ -139,7 +140,7 @@ def communication(
     store: GraphStore,
     configuration: "CommunicationConfiguration | None" = None,
     *,
-    by: Sequence[str] = ("method",),
+    by: Sequence[str] | str = ("method",),
     measure: "Measure" = "score",
     within_method: bool = False,
     seed: int = 0,
@@ -167,6 +168,7 @@ def communication(
     from analytics.communication_report import CommunicationReport
 
     options = configuration or CommunicationConfiguration()
+    by = listed(by)
     chosen = selection or Selection()
     total = store.counts().get("Run", 0)
     rows = []
@@ -176,7 +178,7 @@ def communication(
     report = CommunicationReport(options, tuple(rows))
     result = CommunicationResult(
         report,
-        tuple(by),
+        by,
         measure,
         report.summaries(by),
         _compared(report, measure, within_method, seed),

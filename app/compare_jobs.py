@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.jobs import Progress, Selection, no_progress
 from app.stored_reports import save_report
 from graphstore.errors import NotFoundError, UsageError
+from graphstore.listed import listed
 from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.store import GraphStore
 
@@ -19,7 +20,7 @@ REPORT_KIND = "comparison"
 
 def compare_methods(
     store: GraphStore,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str] | str | None = None,
     configuration: "ComparisonConfiguration | None" = None,
     *,
     selection: Selection | None = None,
@@ -30,7 +31,7 @@ def compare_methods(
 
     Args:
         store: Where the runs are.
-        methods: Names; all methods of the selection where None.
+        methods: Names, or one; all methods of the selection where None.
         configuration: Options.
         selection: Which data set and task.
         save: Whether the result is kept as a report.
@@ -44,6 +45,7 @@ def compare_methods(
     from analytics.compare_configuration import ComparisonConfiguration
 
     options = configuration or ComparisonConfiguration()
+    methods = listed(methods) if methods else None
     chosen = selection or Selection()
     if chosen.method is not None:
         raise UsageError("a comparison takes its methods by name, not by a selection of one")

@@ -25,7 +25,7 @@ def diagnose(
     store: GraphStore,
     *,
     forests: str | None = None,
-    levels: "Iterable[Level] | None" = None,
+    levels: "Iterable[Level] | Level | None" = None,
     selection: Selection | None = None,
     save: bool = True,
     progress: Progress = no_progress,
@@ -76,7 +76,7 @@ def diagnose(
 def make_diagnostician(
     forests: "ForestSet",
     graphs: Sequence[CollaborationGraph],
-    levels: "Iterable[Level] | None" = None,
+    levels: "Iterable[Level] | Level | None" = None,
 ) -> "Diagnostician":
     """What diagnoses runs beside forests; it aligns by the labels that the forests use.
 

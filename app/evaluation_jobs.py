@@ -29,7 +29,7 @@ def evaluate(
     save: bool = True,
     embedder: str | None = "tfidf",
     forests: "str | bool | None" = None,
-    levels: "Iterable[Level] | None" = None,
+    levels: "Iterable[Level] | Level | None" = None,
     progress: Progress = no_progress,
 ) -> "ForestEvaluation":
     """Evaluates runs of a store and keeps the results there.

@@ -22,7 +22,7 @@ def build_forests(
     source: Source,
     configuration: "ForestConfiguration | None" = None,
     *,
-    levels: "Iterable[Level] | None" = None,
+    levels: "Iterable[Level] | Level | None" = None,
 ) -> "ForestSet":
     """Reference forests of successful runs. A store is left as it is.
 
@@ -52,7 +52,7 @@ def diagnose(
     source: Source,
     *,
     forests: "LoadedForests | ForestSet | str | None" = None,
-    levels: "Iterable[Level] | None" = None,
+    levels: "Iterable[Level] | Level | None" = None,
 ) -> "DiagnosisReport":
     """Whether runs failed by structure or content, and where they part from what works.
 

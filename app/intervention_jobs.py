@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from app.jobs import Progress, Selection, no_progress, runs_of
 from app.stored_reports import save_report
 from graphstore.errors import NotFoundError, UsageError
+from graphstore.listed import listed
 from graphstore.model import CollaborationGraph
 from graphstore.short_view import TableView, counted
 from graphstore.store import GraphStore
@@ -125,7 +126,7 @@ def predict(
     *,
     selection: Selection | None = None,
     subject: str | None = None,
-    output: Sequence[str] = (),
+    output: Sequence[str] | str = (),
     save: bool = True,
     progress: Progress = no_progress,
 ) -> PredictionReport:
@@ -147,6 +148,7 @@ def predict(
     from analytics.interventions_prediction import information_settings, predict_interventions
 
     options = configuration or InterventionConfiguration()
+    output = listed(output)
     chosen = selection or Selection()
     made: dict[Any, InterventionPrediction] = {}
     predictions: list[InterventionPrediction] = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from app import evaluation_jobs, jobs
 from graphstore.errors import UsageError
+from graphstore.listed import listed
 from graphstore.model import CollaborationGraph, GraphKind
 from graphstore.rows import QueryResult
 from graphstore.store import GraphStore, open_store
@@ -264,4 +265,4 @@ def query(source: str | Path | GraphStore, name: str, **parameters: Any) -> Quer
 
 
 def _listed(paths: Paths) -> list[str]:
-    return [str(paths)] if isinstance(paths, (str, Path)) else [str(path) for path in paths]
+    return [str(path) for path in listed(paths)]

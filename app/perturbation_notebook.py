@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from app import perturbation_jobs, similarity_options
 from app.notebook import Source, need_source
+from graphstore.listed import listed
 from graphstore.model import CollaborationGraph
 from graphstore.store import open_store
 
@@ -40,14 +41,14 @@ def perturb(
 
 def study_perturbations(
     source: Source,
-    measures: "Sequence[SimilarityMeasure | str]" = perturbation_jobs.DEFAULT_MEASURES,
+    measures: "Sequence[SimilarityMeasure | str] | str" = perturbation_jobs.DEFAULT_MEASURES,
     configuration: "PerturbationConfiguration | None" = None,
 ) -> "PerturbationStudy":
     """What measures and metrics make of edited graphs. A store is left as it is.
 
     Args:
         source: A store (open, or its path or URL), whose runs are all edited, or graphs.
-        measures: Measures, or names of measures.
+        measures: Measures, or names of measures, or one name.
         configuration: Edits, rates, metrics; the defaults where None.
 
     Raises:
@@ -60,7 +61,7 @@ def study_perturbations(
     if isinstance(source, (str, Path)):
         with open_store(str(source), read_only=True) as store:
             return study_perturbations(store, measures, configuration)
-    made = [measure_named(one) if isinstance(one, str) else one for one in measures]
+    made = [measure_named(one) if isinstance(one, str) else one for one in listed(measures)]
     if isinstance(source, Iterable):
         return studied(source, made, configuration)
     return perturbation_jobs.perturb_graphs(source, made, configuration, limit=None, save=False)

@@ -19,6 +19,7 @@ from app.relation_records import (
 from app.stored_reports import save_report
 from graphstore.errors import InputError, UsageError
 from graphstore.identity import task_id
+from graphstore.listed import listed
 from graphstore.model import CollaborationGraph
 from graphstore.short_view import TableView, counted
 from graphstore.store import GraphStore
@@ -96,12 +97,12 @@ class RelationResult(TableView):
 
 
 def read_checks(
-    paths: Iterable[str | Path],
+    paths: Iterable[str | Path] | str | Path,
 ) -> tuple[tuple[CheckedFile, ...], tuple[RejectedChecks, ...]]:
     """Reads files of checks: JSON or JSON lines, gzip too.
 
     Args:
-        paths: The files.
+        paths: The files, or one.
 
     Returns:
         The records, and what could not be read.
@@ -116,7 +117,7 @@ def read_checks(
 
     found: list[CheckedFile] = []
     rejected = []
-    for path in paths:
+    for path in listed(paths):
         file = LocalFile(str(path))
         seen: dict[str, str] = {}
         for raw in raw_records(file):

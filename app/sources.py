@@ -58,7 +58,7 @@ class GraphsAlone:
 
 
 def from_any_source(
-    job: Callable[Concatenate[GraphStore, _Options], _Result],
+    job: Callable[Concatenate[GraphStore, _Options], _Result], *, without: bool = False
 ) -> Callable[Concatenate[Source, _Options], _Result]:
     """A job that takes what a notebook has at hand in the place of the store.
 
@@ -68,6 +68,7 @@ def from_any_source(
 
     Args:
         job: Its first argument is a store; it has an option ``save``, which is on by default.
+        without: Whether None, for no store, is fine with the job.
     """
     run = cast("Callable[..., _Result]", job)
 
@@ -83,7 +84,7 @@ def from_any_source(
             if save:
                 raise UsageError("graphs without a store keep no report: leave out save=True")
             return run(GraphsAlone(store), *arguments, **options, save=False)
-        if store is not None:
+        if not (without and store is None):
             need_source(store)
         keep = save is None or bool(save)
         if keep and store is not None and store.read_only:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import masgraph as mg
+from analytics.perturbation_study import PerturbationConfiguration
 from app.sources import GraphsAlone
 from tests.app.test_interventions_command import RECORDS
 
@@ -111,6 +112,43 @@ def test_options_and_help_stay_those_of_the_job(kept):
     for job in JOBS.values():
         assert "Args:" in job.__doc__
         assert "its path or URL, or graphs alone" in job.__doc__
+
+
+@pytest.mark.parametrize("name", sorted({*LIBRARY} - {"relations"}))
+def test_none_is_refused_in_a_sentence(name):
+    with pytest.raises(mg.UsageError, match=r"a store .* is expected|expected, not NoneType"):
+        LIBRARY[name](None)
+
+
+def test_one_name_is_a_list_of_one(kept, traces, tmp_path):
+    graphs = mg.read(traces)
+    with pytest.raises(mg.UsageError, match="two methods"):
+        mg.compare_methods(graphs, "trio")
+    assert mg.communication(graphs, by="method").by == ("method",)
+    forests = mg.build_forests(graphs, levels="task")
+    assert forests.short or forests.forests
+    assert forests.id == mg.build_forests(graphs, levels=["task"]).id
+    assert mg.diagnose(graphs, forests=forests, levels="task").rows
+    with pytest.raises(mg.UsageError, match="no level 'tusk'"):
+        mg.diagnose(graphs, forests=forests, levels="tusk")
+    checks = tmp_path / "ch.jsonl"
+    checks.write_text('{"id": "a", "task": "t"}\n')
+    for one in (checks, str(checks)):
+        assert mg.read_checks(one) == mg.read_checks([one])
+    assert mg.predict_interventions(graphs, output="lead").to_dict() == (
+        mg.predict_interventions(graphs, output=["lead"]).to_dict()
+    )
+    with pytest.raises(mg.NotFoundError, match="'trix'"):
+        mg.suitability(graphs, teams="trix")
+
+
+def test_one_measure_is_a_list_of_one(traces):
+    graphs = mg.read(traces)[:1]
+    options = PerturbationConfiguration(edits="drop", metrics="density", rates=(0.5,))
+    assert options.edits == ("drop",)
+    assert mg.study_perturbations(graphs, "wl", options).to_dict() == (
+        mg.study_perturbations(graphs, ["wl"], options).to_dict()
+    )
 
 
 def test_files_of_checks_need_no_store():
