@@ -49,8 +49,8 @@ cli = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=(
-        "Exit codes: 0 done; 1 done, some inputs rejected; 2 bad usage or input; "
-        "3 the store cannot be used; 70 an error of masgraph itself."
+        "Exit codes: 0 done; 1 done, some inputs rejected; 2 bad usage or input, or "
+        "nothing matches; 3 the store cannot be used; 70 an error of masgraph itself."
     ),
 )
 for module in (
