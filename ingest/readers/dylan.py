@@ -67,7 +67,11 @@ class DylanReader:
         if _TABLE.match(sample):
             # Streams hold lists of texts too, beside the objects that those belong to.
             table = first_value(sample)
-            return isinstance(table, list) and not any(isinstance(row, dict) for row in table)
+            return isinstance(table, list) and not any(
+                isinstance(row, dict)
+                or (isinstance(row, list) and any(isinstance(cell, dict) for cell in row))
+                for row in table
+            )
         return _is_summary(sample)
 
     def join_keys(self, file: TraceFile) -> frozenset[str]:

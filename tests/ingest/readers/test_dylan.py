@@ -169,4 +169,7 @@ def test_sniffing_goes_by_content():
     assert not DYLAN.sniff(b"")
     assert not DYLAN.sniff(b'[["a", "b"], ["c", "d"]]')
     assert not DYLAN.sniff(b'[{"agent": "a"}]')
+    # A stream of LangGraph with subgraphs, kept as a list.
+    assert not DYLAN.sniff(b'[[["desk:1"], {"model": {"messages": []}}], [[], {"desk": {}}]]')
+    assert not DYLAN.sniff(b'[[["desk:1"], {"model": {"messages": [{"content": "I pa')
     assert not DYLAN.sniff(b"12 34\n")
