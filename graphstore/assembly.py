@@ -8,10 +8,10 @@ has the last word and the sentence for the user.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import filterfalse
-from math import isfinite
 from typing import Any
 
 from graphstore import identity
+from graphstore.attribute_texts import texts_and_keys
 from graphstore.model import (
     ACCESS_MODES,
     ACTION_KINDS,
@@ -33,9 +33,6 @@ from graphstore.policies import ContentPolicy
 
 NodeDraft = tuple[Any, ...]
 """The fields of a node from ``kind`` on, in the model's order, with positions for ids."""
-
-MAX_DEPTH = 100
-"""How deep attributes may be nested to be taken as they are."""
 
 _CHUNK = 1_024
 _FEW = 8
@@ -263,7 +260,7 @@ class Assembly:
         """All texts and all keys; None where one of them is unusual."""
         keys: set[str] = set()
         if attributes:
-            found = _gathered(attributes)
+            found = texts_and_keys(attributes)
             if found is None:
                 self.valid = False
                 return None
@@ -354,39 +351,3 @@ def _counts(value: Any) -> bool:
 def _fits(value: Any) -> bool:
     """Whether a value is an integer that fits into 64 bits."""
     return type(value) is int and -_INT64 <= value < _INT64
-
-
-def _gathered(attributes: Sequence[Attributes]) -> tuple[list[str], set[str]] | None:
-    """The texts and the keys of attributes at any depth.
-
-    Returns:
-        None where they hold what a store cannot give back, or are nested too deeply.
-    """
-    strings: list[str] = []
-    keys: set[str] = set()
-    level: Sequence[dict[str, Any] | list[Any]] = attributes
-    for _ in range(MAX_DEPTH):
-        deeper: list[dict[str, Any] | list[Any]] = []
-        for holder in level:
-            values: Iterable[Any] = holder
-            if type(holder) is dict:
-                keys.update(holder)
-                values = holder.values()
-            for value in values:
-                kind = type(value)
-                if kind is str:
-                    strings.append(value)
-                elif kind is int:
-                    if not -_INT64 <= value < _INT64:
-                        return None
-                elif kind is dict or kind is list:
-                    deeper.append(value)
-                elif kind is float:
-                    if not isfinite(value):
-                        return None
-                elif value is not None and kind is not bool:
-                    return None
-        if not deeper:
-            return (strings, keys) if set(map(type, keys)) <= {str} else None
-        level = deeper
-    return None

@@ -9,18 +9,15 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from graphstore.attribute_texts import MAX_DEPTH, texts_and_keys
 from graphstore.errors import InputError
 from graphstore.model import Attributes
 from graphstore.policies import SEPARATOR, KeepEverything
 from ingest.secret_scan import may_hold_secret
 from ingest.secrets import names_secret, redacted, sensitive_key
 
-MAX_DEPTH = 100
-"""How deep attributes may be nested."""
-
 _LABELS_KEPT = 4_096
 _KEYS_KEPT = 50_000
-_PLAIN = frozenset({int, float, bool, type(None)})
 
 
 class Redact:
@@ -58,7 +55,7 @@ class Redact:
         """
         if not attributes:
             return {}
-        found = _texts_and_keys(attributes)
+        found = texts_and_keys([attributes]) if type(attributes) is dict else None
         if found is not None:
             texts, keys = found
             if self.keeps([*texts, *keys], keys):
@@ -109,37 +106,6 @@ class Drop(Redact):
 
 def _without_secrets(text: str) -> str:
     return redacted(text) if may_hold_secret(text) else text
-
-
-def _texts_and_keys(attributes: Attributes) -> tuple[list[str], set[str]] | None:
-    """The texts and the keys of attributes at any depth.
-
-    Returns:
-        None where they are nested too deeply, or hold something that JSON does not have.
-    """
-    if type(attributes) is not dict:
-        return None
-    texts: list[str] = []
-    keys: set[str] = set()
-    level: list[Any] = [attributes]
-    for _ in range(MAX_DEPTH):
-        deeper: list[Any] = []
-        for part in level:
-            if type(part) is dict:
-                keys.update(part)
-                part = part.values()
-            for value in part:
-                kind = type(value)
-                if kind is str:
-                    texts.append(value)
-                elif kind is dict or kind is list:
-                    deeper.append(value)
-                elif kind not in _PLAIN:
-                    return None
-        if not deeper:
-            return (texts, keys) if set(map(type, keys)) <= {str} else None
-        level = deeper
-    return None
 
 
 def _value(key: str | None, value: Any, depth: int) -> Any:

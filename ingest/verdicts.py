@@ -7,16 +7,12 @@ from typing import Any
 
 import msgspec
 
+from graphstore.attribute_texts import MAX_DEPTH
 from graphstore.errors import InputError, MissingExtraError
 from graphstore.model import CollaborationGraph
 from ingest import json_text
 from ingest.files import LocalFile
 from ingest.reader import Reader, Rejection
-
-MAX_DEPTH = 100
-"""How deep maps and lists may be nested in attributes: what is deeper cannot be relied on to
-come back from every store."""
-
 
 _ATTRIBUTES_OF = attrgetter("attributes")
 _FLAT = frozenset({str, int, float, bool, type(None)})
