@@ -137,8 +137,11 @@ def _normalized(text: str) -> bytes:
 
 def _single_spaced(plain: bytes) -> bytes:
     """Each run of spaces as one space; at either end some may be left, or none."""
-    if len(plain) >= _LONG and (numpy := sys.modules.get("numpy")) is not None:
+    if len(plain) >= _LONG and "numpy" in sys.modules:
         # Loading it would cost more than it saves; a store or a table has mostly done so.
+        # Another thread may just be at it: importing waits for that.
+        import numpy
+
         codes = numpy.frombuffer(plain, numpy.uint8)
         others = codes != _SPACE
         kept = others.copy()
